@@ -190,7 +190,7 @@ def go_on(world: World, twice: Callable[[], None]) -> set[str]:
             code, said = world.run(*_RUN, "--approve", "all")
         twice()
         words = ()
-        if "nobody saw how it ended" in said or "look whether it happened" in said:
+        if "its outcome is unknown" in said or "look whether it happened" in said:
             unknown = _UNKNOWN.findall(said)
             named |= set(unknown)
             number = int(unknown[-1].rpartition("/")[2]) - 1

@@ -104,4 +104,4 @@ def test_a_tool_that_states_a_link_out_of_the_project_is_told(
         for one in command("doctor", "--json").document["checks"]
         if one["about"] == "tool a"
     ]
-    assert f"states data, which is a link to {tmp_path}/elsewhere: it opens nothing" in told
+    assert f"states data, which is a link to {tmp_path}/elsewhere: it has no effect" in told

@@ -67,7 +67,7 @@ def test_an_approval_of_a_kit_is_what_lets_its_tools_run(world: World) -> None:
     assert json.loads(world.run("tool", "run", "example_of_weather", "text=a b").out)["words"] == 2
     (world.user("state") / f"trust/kit-{digests(world)['weather']}.json").unlink()
     refused = world.run("tool", "run", "example_of_weather", "text=a b", code=6)
-    assert "never approved" in refused.err and "vespe kit sync" in refused.err
+    assert "have not approved" in refused.err and "vespe kit sync" in refused.err
 
 
 def test_a_machine_that_has_all_of_a_lock_has_nothing_to_sync(world: World) -> None:

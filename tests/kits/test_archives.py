@@ -197,7 +197,7 @@ def test_every_single_byte_changed_is_noticed_or_is_another_kit(tmp_path: Path) 
 
 def test_a_name_twice_is_refused(tmp_path: Path) -> None:
     data = pack(tree({"kit_config.json": CONFIG, "tool-a/run1": b"x", "tool-a/run2": b"y"}))
-    with pytest.raises(InvalidDocument, match="twice in it, or out of order"):
+    with pytest.raises(InvalidDocument, match="contained twice, or out of order"):
         archive_tree(put(tmp_path, patched(data, b"tool-a/run2", b"tool-a/run1")))
 
 

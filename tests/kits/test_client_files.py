@@ -109,8 +109,8 @@ def test_a_secret_is_declared_and_its_value_left_where_it_is(
 @pytest.mark.parametrize(
     ("entry", "said"),
     [
-        ({}, "neither a command nor an address"),
-        ({**STDIO, "disabled": True}, "switched off"),
+        ({}, "neither a command nor a URL"),
+        ({**STDIO, "disabled": True}, "disabled"),
         ({"type": "sse", "url": "https://a.example/sse"}, "SSE"),
         ({"command": "npx", "args": ["--api-key", "abc"]}, "a secret stands in its command"),
         (
@@ -118,7 +118,7 @@ def test_a_secret_is_declared_and_its_value_left_where_it_is(
             "a secret stands in its command",
         ),
         ({"command": "npx", "args": ["${input:dir}"]}, "filled in"),
-        ({"url": "https://a.example?api_key=abc"}, "holds a secret"),
+        ({"url": "https://a.example?api_key=abc"}, "contains a secret"),
         ({"url": "https://user:pw@a.example"}, "a variable or a user"),
         ({"url": "ftp://a.example"}, "not an http"),
         ({"command": {"no": "path"}}, "neither"),
@@ -147,5 +147,5 @@ def test_recorded_files_are_read_or_refused_in_a_sentence() -> None:
         try:
             found += servers_in(file.read_bytes(), path=str(file))
         except VespeError as error:
-            assert "names no MCP server" in str(error), file
+            assert "contains no MCP server" in str(error), file
     assert sum(not one.problem for one in found) >= 20

@@ -49,5 +49,5 @@ def test_an_installed_kit_is_nobodys_to_change(home: Path) -> None:
     place = Path(store.kit_path(f"{SCHEME}{64 * '0'}", "words"))
     place.mkdir(parents=True)
     (place / "kit_config.json").write_text("{}", encoding="utf-8")
-    with pytest.raises(Refused, match="whose bytes are pinned"):
+    with pytest.raises(Refused, match="which is pinned"):
         edited.directory_of(place)

@@ -129,7 +129,7 @@ def test_a_place_without_kits_says_what_a_kit_is(tmp_path: Path) -> None:
     source = gitrepo.repository(tmp_path / "source")
     gitrepo.commit(source)
     for place in (source, tmp_path):
-        with pytest.raises(NotFound, match="holds no kit"):
+        with pytest.raises(NotFound, match="contains no kit"):
             fetched(tmp_path, place)
 
 

@@ -134,7 +134,7 @@ def test_what_is_no_kit_id_is_refused(kit_id: str, home: Path) -> None:
 
 def test_a_kit_of_another_kind_has_no_server(home: Path) -> None:
     create.found_kit(home / "data/vespe/kits", "plain")
-    with pytest.raises(UsageError, match="no kit of an MCP server"):
+    with pytest.raises(UsageError, match="no kit from an MCP server"):
         mcp_kits.known_server("plain")
 
 
@@ -157,7 +157,7 @@ def test_the_secrets_of_headers_are_declared_with_the_others() -> None:
 
 def test_a_header_that_carries_a_secret_names_it() -> None:
     mcp_kits.check_header("Authorization", "Bearer ${env:TOKEN}")
-    with pytest.raises(UsageError, match="for all to read"):
+    with pytest.raises(UsageError, match="where everyone can read it"):
         mcp_kits.check_header("Authorization", "Bearer abc")
 
 

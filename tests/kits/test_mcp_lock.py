@@ -138,7 +138,7 @@ def test_a_name_that_a_kit_of_ones_own_has_is_for_no_server(home: Path) -> None:
     write_kit(home / "data/vespe/kits", "things")
     with pytest.raises(UsageError) as caught:
         mcp_kits.check_new("things", SERVER)
-    assert caught.value.hint == "give the kit of the server another name"
+    assert caught.value.hint == "choose another name for the kit"
 
 
 def test_other_bytes_of_a_skill_are_not_what_is_locked(home: Path, project: Path) -> None:

@@ -41,13 +41,13 @@ SHA = "0f" * 32
             {"url": "file:///v.whl", "archive_info": {"hashes": {"sha256": SHA}}},
             f"from a file on the machine where this was made, whose SHA-256 is {SHA}",
         ),
-        ({"url": "https://h/v.whl", "archive_info": {}}, "which bytes"),
+        ({"url": "https://h/v.whl", "archive_info": {}}, "which files"),
         ({"url": "https://h/v", "vcs_info": {"vcs": "git", "commit_id": "main"}}, "which commit"),
         (
             {"url": "https://me:pw@h/v", "vcs_info": {"vcs": "git", "commit_id": COMMIT}},
             "on the machine",
         ),
-        ({}, "it says nowhere"),
+        ({}, "it is not recorded"),
     ],
 )
 def test_what_is_installed_is_pinned_or_nobody_knows_it(

@@ -43,7 +43,7 @@ def test_a_tool_outside_the_store_is_where_it_is(tmp_path: Path, home: Path) -> 
 def test_bytes_that_nobody_approved_do_not_run(tool: Path, home: Path) -> None:
     for record in home.rglob("kit-*.json"):
         record.unlink()
-    with pytest.raises(Refused, match="never approved"), pinned.locate(str(tool)):
+    with pytest.raises(Refused, match="have not approved"), pinned.locate(str(tool)):
         pass
 
 

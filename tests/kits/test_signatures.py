@@ -112,7 +112,7 @@ def test_p7b_a_signature_over_other_bytes_is_refused(signed: Signed) -> None:
 def test_p7b_an_old_signed_tag_under_a_new_name_is_refused(signed: Signed) -> None:
     signed.git("tag", "-s", "-m", "v1", "v1")
     signed.git("update-ref", "refs/tags/v9", signed.git("rev-parse", "v1"))
-    with pytest.raises(Refused, match="signed as another"):
+    with pytest.raises(Refused, match="its signed tag has another name"):
         signed.signer("v9")
 
 

@@ -199,9 +199,9 @@ def test_a_manifest_that_is_gone_is_a_change_of_what_was_installed(stored: str) 
     place = Path(store.place_of(stored))
     place.chmod(0o755)
     (place / store.MANIFEST).unlink()
-    with pytest.raises(InvalidDocument, match="not there any more"):
+    with pytest.raises(InvalidDocument, match="no longer exists"):
         store.manifest(stored)
-    assert "not there any more" in store.differences(stored, "weather")[0]
+    assert "no longer exists" in store.differences(stored, "weather")[0]
 
 
 def test_what_a_killed_removal_left_is_cleared_where_there_is_something_alone(stored: str) -> None:

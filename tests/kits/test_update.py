@@ -38,7 +38,7 @@ def test_a_lock_that_changed_while_somebody_read_is_not_overwritten(lock: str) -
     with kit_update.prepare(kit_lock.read_lock(lock), lock) as update:
         assert [change.kit_id for change in update.changes] == ["rain"] and len(update.moved) == 2
         kit_lock.update_lock(lock, lambda kits: kits.__delitem__("rain"))
-        with pytest.raises(Refused, match="changed meanwhile"):
+        with pytest.raises(Refused, match="changed in the meantime"):
             kit_update.apply(update, lock)
     assert sorted(kit_lock.read_lock(lock)) == ["sun"]
 
@@ -52,7 +52,7 @@ def test_where_the_old_version_is_not_here_all_of_the_new_one_is_shown_with_no_v
         (change,) = update.changes
         assert (
             change.verdict == "unknown"
-            and "nothing to compare with" in change.tools[0].changes[0].message
+            and "nothing can be compared" in change.tools[0].changes[0].message
         )
         assert any("+new" in diff for diff in change.tools[0].diffs) and all(
             old is None for old, _ in change.fields.values()

@@ -259,7 +259,7 @@ def test_a_configuration_without_a_root_has_kits_alone_and_runs_nothing(
     ).entry.scope == "alpha"
     with pytest.raises(ToolNotFound):
         resolve_tool(given, "own")
-    with pytest.raises(UsageError, match="without a root"):
+    with pytest.raises(UsageError, match="has no root"):
         execute_tool("a", project=given)
 
 

@@ -245,7 +245,7 @@ def test_a_uid_that_two_active_scopes_have_is_refused_by_uid_and_warned_of_by_na
     found = place.resolve("who")
     assert (found.entry.scope, found.warnings) == (
         "a",
-        ("the uid tool-1 is not unique: b/tool-1 has it too",),
+        ("the UID tool-1 is not unique: b/tool-1 also has it",),
     )
     assert place.resolve("b/tool-1").entry.scope == "b"
 

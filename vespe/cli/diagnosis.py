@@ -250,8 +250,8 @@ def _links(workspace: Workspace) -> Iterator[Diagnosis]:
             continue  # it is told as broken
         for place in find_leads(workspace.root, stated):
             said = (
-                f"states {place.stated}, which is a link to {place.leads}: it opens nothing; "
-                "where the tool is to have that, state it by its name"
+                f"states {place.stated}, which is a link to {place.leads}: it has no effect; if "
+                "the tool needs it, state that path"
             )
             yield Diagnosis(about=f"tool {entry.name}", state="warning", message=said)
 

@@ -35,7 +35,7 @@ _MAX_BYTES: Final = (
     + entry_rules.MAX_ENTRIES * (_LOCAL.size + _CENTRAL.size + 2 * _MAX_NAME)
     + _END.size
 )
-_WRITTEN: Final = "is not a kit archive in the one form that `vespe kit pack` writes"
+_WRITTEN: Final = "is not a kit archive as written by `vespe kit pack`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,9 @@ def _kit_id(archive: "_Archive", members: Sequence[_Member], path: str) -> str:
         (member for member in members if member.name == defaults.KIT_CONFIG_FILE.encode()), None
     )
     if config is None:
-        raise InvalidDocument(f"holds no {defaults.KIT_CONFIG_FILE}, so it is not a kit", path=path)
+        raise InvalidDocument(
+            f"contains no {defaults.KIT_CONFIG_FILE}, so it is not a kit", path=path
+        )
     kit_id = strict_json.parse_object(
         archive.contents(config), path=f"{path}/{defaults.KIT_CONFIG_FILE}"
     ).get("kit_id")
@@ -174,7 +176,7 @@ class _Archive:
             )
         end = self._read(self._size - _END.size, _END.size) if self._size >= _END.size else b""
         if not end.startswith(_SIGNATURES[2]):
-            raise self._wrong("it does not end as one")
+            raise self._wrong("its end is missing")
         _, _, _, _, count, size, offset, _ = _END.unpack(end)
         if count > entry_rules.MAX_ENTRIES:
             raise Refused(
@@ -182,11 +184,11 @@ class _Archive:
                 hint="nothing of it was installed",
             )
         if offset + size + _END.size != self._size:
-            raise self._wrong("it has bytes that belong to no file, or lacks some")
+            raise self._wrong("it has extra bytes, or some are missing")
         central = self._read(offset, size)
         found = list(self._listed(central, count))
         if b"".join(_tail(found, offset)) != central + end:
-            raise self._wrong("its directory has what a kit needs not")
+            raise self._wrong("its directory contains unexpected fields")
         return found
 
     def contents(self, member: _Member) -> bytes:
@@ -201,7 +203,7 @@ class _Archive:
         at, offset, before = 0, 0, b""
         for _ in range(count):
             if len(central) - at < _CENTRAL.size:
-                raise self._wrong("its directory is cut")
+                raise self._wrong("its directory is truncated")
             row = _CENTRAL.unpack_from(central, at)
             name = central[at + _CENTRAL.size : at + _CENTRAL.size + row[10]]
             member = _Member(name, row[15] >> 16, row[9], row[7], offset)
@@ -210,9 +212,9 @@ class _Archive:
             except UnicodeDecodeError:
                 raise self._wrong("a name in it is no UTF-8") from None
             if member.mode == entries.DIRECTORY:
-                raise self._wrong("it holds directories by themselves")
+                raise self._wrong("it contains directory entries")
             if name <= before:
-                raise self._wrong(f"{name.decode()!a} stands twice in it, or out of order")
+                raise self._wrong(f"{name.decode()!a} is contained twice, or out of order")
             yield member
             at, before = at + _CENTRAL.size + len(name), name
             offset += _LOCAL.size + len(name) + member.size
@@ -223,7 +225,7 @@ class _Archive:
         except OSError as error:
             raise StorageError("read", self._path, error) from error
         if len(data) != size:
-            raise self._wrong("it is cut")
+            raise self._wrong("it is truncated")
         return data
 
     def _wrong(self, why: str) -> InvalidDocument:

@@ -84,7 +84,7 @@ def servers_in(data: bytes, *, path: str) -> list[ServerEntry]:
     entries = [(name, entry) for name, entry in _entries(document) if isinstance(entry, dict)]
     if not entries:
         raise InvalidDocument(
-            "names no MCP server in a shape that Vespe knows",
+            "contains no MCP server in a format that Vespe knows",
             path=path,
             hint="it has `mcpServers`, or is a server.json",
         )
@@ -141,7 +141,7 @@ def _found(name: str, entry: JsonObject) -> ServerEntry:
         next((entry[key] for key in _URLS if isinstance(entry.get(key), str)), None),
     )
     if entry.get("disabled") is True or entry.get("enabled") is False:
-        made.problem, made.is_off = "it is switched off there", True
+        made.problem, made.is_off = "it is disabled there", True
     elif isinstance(command, dict):
         return _found(
             name,
@@ -156,15 +156,15 @@ def _found(name: str, entry: JsonObject) -> ServerEntry:
         url.endswith("/sse") or entry.get("type") == "sse" or entry.get("transport") == "sse"
     ):
         made.problem = (
-            "it speaks HTTP with SSE, which MCP has given up; "
-            "servers offer Streamable HTTP at another address, often /mcp"
+            "it uses HTTP with SSE, which MCP no longer supports; "
+            "servers offer Streamable HTTP at another URL, often /mcp"
         )
     elif url is not None:
         _remote(made, entry, url)
     elif command:
         _local(made, entry, command)
     else:
-        made.problem = "it has neither a command nor an address"
+        made.problem = "it has neither a command nor a URL"
     return made
 
 
@@ -177,14 +177,15 @@ def _local(made: ServerEntry, entry: JsonObject, command: Any) -> None:
     for before, word in zip(["", *filled], filled, strict=False):
         if left := _PLACEHOLDER.search(word):
             made.problem = (
-                f"its command wants {left[0]} filled in, and a command here has no variables"
+                f"its command contains the variable {left[0]}, but a command here cannot have "
+                "variables"
             )
         elif (
             _SECRET_SHAPE.match(word) or (before.startswith("-") and _SECRET_WORD.search(before))
         ) and not word.startswith("-"):
             made.problem = (
-                "a secret stands in its command, where every program on this machine "
-                "sees it; give it by its environment"
+                "its command contains a secret, which every program on this machine can see; "
+                "pass the secret as an environment variable"
             )
     if entry.get("cwd"):
         made.notes.append("its `cwd` is left out: a server starts in the project")
@@ -225,8 +226,8 @@ def _environment(made: ServerEntry, said: JsonObject) -> tuple[list[str], dict[s
             _declare(made, [name])
             if text and not _PLACEHOLDER.search(text):
                 made.notes.append(
-                    f"the value of {name} is not taken over: set it in your environment, "
-                    "or as a secret of yours"
+                    f"the value of {name} is not imported: set it in your environment, "
+                    "or store it as a secret"
                 )
         else:
             fixed.append(f"{name}={text}")
@@ -245,8 +246,8 @@ def _of_others(made: ServerEntry, name: str, text: str) -> str:
         return ""
     if plain != named:
         made.notes.append(
-            f"what {name} is by default is not taken over: set {', '.join(plain)} in your "
-            "environment, or as a secret of yours"
+            f"what {name} is by default is not imported: set {', '.join(plain)} in your "
+            "environment, or store it as a secret"
         )
     _declare(made, plain)
     return _PLACEHOLDER.sub(
@@ -278,13 +279,15 @@ def _remote(made: ServerEntry, entry: JsonObject, url: str) -> None:
         _PLACEHOLDER.search(url)
         or "@" in url.partition("?")[0].partition("//")[2].partition("/")[0]
     ):
-        made.problem = "its address holds a variable or a user, and an address here stands as it is"
+        made.problem = "its URL contains a variable or a user name, which is not allowed here"
         return
     if any(
         _SECRET_WORD.search(pair.partition("=")[0]) and pair.partition("=")[2]
         for pair in url.partition("?")[2].split("&")
     ):
-        made.problem = "its address holds a secret, which would be kept in a file for all to read"
+        made.problem = (
+            "its URL contains a secret, which would be stored in a file that everyone can read"
+        )
         return
     made.server["url"] = url
     for name, value in headers.items():
@@ -307,7 +310,7 @@ def _header(made: ServerEntry, name: str, value: str) -> str:
             value.partition(" ")[0] + " " if re.match(r"(?:Bearer|Basic|Token) \S", value) else ""
         )
         made.notes.append(
-            f"the value of {name} is not taken over: set it as {variable}, "
+            f"the value of {name} is not imported: set it as {variable}, "
             f"without {scheme or 'quotes'}".rstrip()
         )
         return f"{scheme}${{env:{variable}}}"

@@ -238,5 +238,7 @@ def _tools(directory: str, name: str) -> tuple[list[Tool], bool]:
     except OSError as error:
         raise StorageError("read", holder, error) from error
     if not uids and not os.path.lexists(os.path.join(directory, defaults.KIT_CONFIG_FILE)):
-        raise InvalidTool(name, ["holds no tools: no directory in it has a config.json"], path=name)
+        raise InvalidTool(
+            name, ["contains no tools: none of its directories has a config.json"], path=name
+        )
     return [tool_directory.load(os.path.join(holder, uid)) for uid in uids], False

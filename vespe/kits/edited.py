@@ -27,8 +27,9 @@ def directory_of(kit: str | os.PathLike[str]) -> str:
         )
     if store.owner_of(directory) is not None:
         raise Refused(
-            f"{directory} is an installed kit, whose bytes are pinned",
-            hint=f"`vespe tool copy {os.path.basename(directory)}/TOOL` makes a tool of it yours",
+            f"{directory} is an installed kit, which is pinned and cannot be changed",
+            hint=f"`vespe tool copy {os.path.basename(directory)}/TOOL` copies a tool of it into "
+            "the project",
         )
     return directory
 

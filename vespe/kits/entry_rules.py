@@ -59,13 +59,13 @@ class Checker:
         if self._left < 0:
             raise self._refused(f"has more than {MAX_ENTRIES} files and directories")
         if reason := names.unsafe(entry.path):
-            raise self._refused(f"holds {entry.path!a}, which {reason}", entry)
+            raise self._refused(f"contains {entry.path!a}, which {reason}", entry)
         path = entry.path
         if path.rpartition("/")[0] not in self._directories:
-            raise self._refused(f"holds {path!a}, a name with a / in it", entry)
+            raise self._refused(f"contains {path!a}, a name with a / in it", entry)
         if (other := self._folded.setdefault(names.folded(path), path)) != path:
             raise self._refused(
-                f"holds {path!a} and {other!a}, which are one name on some machines", entry
+                f"contains {path!a} and {other!a}, which are the same name on some systems", entry
             )
         self._take(entry)
 
@@ -78,18 +78,18 @@ class Checker:
         else:
             kind = _KINDS.get(entry.mode, f"of mode {entry.mode:o}")
             raise self._refused(
-                f"holds {entry.path!a}, which is {kind}, and only regular files are installed",
+                f"contains {entry.path!a}, which is {kind}; only regular files can be installed",
                 entry,
             )
         # the path came before: nothing new was folded
         if len(self._directories) - 1 + len(self.files) != len(self._folded):
-            raise self._refused(f"holds {entry.path!a} twice", entry)
+            raise self._refused(f"contains {entry.path!a} twice", entry)
 
     def _measure(self, entry: TreeEntry) -> None:
         if entry.size > MAX_ENTRY_BYTES:
             raise self._refused(
-                f"holds {entry.path!a} of {entry.size} bytes, "
-                f"and a file has {MAX_ENTRY_BYTES} at most",
+                f"contains {entry.path!a} of {entry.size} bytes, but a file may have at most "
+                f"{MAX_ENTRY_BYTES}",
                 entry,
             )
         self._bytes -= entry.size

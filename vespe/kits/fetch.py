@@ -143,7 +143,7 @@ def _from_folder(request: FetchRequest) -> tuple[KitTree, ...]:
     if request.source.ref is not None:
         raise NotFound(
             f"{path} is not a git repository, so it has no ref {request.source.ref!r}",
-            hint="leave the @REF out",
+            hint="leave out @REF",
         )
     return _chosen(
         request, lambda subdirectory: FolderOrigin(path=path, subdirectory=subdirectory), path
@@ -185,7 +185,7 @@ def _from_archive(request: FetchRequest) -> KitTree:
     if not os.path.lexists(path):
         raise NotFound(f"there is no {path}", hint="`vespe kit pack` makes such a file")
     if request.source.ref is not None or request.subdirectory:
-        raise Refused(f"{path} holds one kit at one version", hint="leave @REF and --subdir out")
+        raise Refused(f"{path} contains one version of one kit", hint="leave out @REF and --subdir")
     tree = archives.archive_tree(path)
     config = [entry for entry in tree.entries if entry.path == defaults.KIT_CONFIG_FILE]
     _checked_id(
@@ -221,7 +221,7 @@ def _kits(origin: Origin, wanted: Sequence[str], what: str) -> tuple[KitTree, ..
         found = {name: name for name in origin.with_config(directories)}
     if not found:
         raise NotFound(
-            f"{what} holds no kit: neither it nor a directory in it has a "
+            f"{what} contains no kit: neither it nor any directory in it has a "
             f"{defaults.KIT_CONFIG_FILE}",
             hint="name the kit's directory in the source with --subdir DIR",
         )
@@ -243,8 +243,8 @@ def _bounded(trees: Iterable[KitTree], what: str) -> Iterator[KitTree]:
         left -= len(tree.entries)
         if left < 0:
             raise Refused(
-                f"the kits of {what} have more than {MAX_ENTRIES} files together",
-                hint="name those that you want: --kit ID",
+                f"the kits of {what} have more than {MAX_ENTRIES} files in total",
+                hint="select the ones that you want with --kit ID",
             )
         yield tree
 

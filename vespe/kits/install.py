@@ -125,7 +125,7 @@ def refuse_conflict(kits: dict[str, LockedKit], kit: LockedKit) -> None:
     """Raise Refused where a lock holds the kit from elsewhere, or another commit of its source."""
     known = kits.get(kit.kit_id)
     if known and (known.source, known.subdirectory) != (kit.source, kit.subdirectory):
-        hint = f"`vespe kit remove {kit.kit_id}` first, if this is the one that you want"
+        hint = f"`vespe kit remove {kit.kit_id}` first, if you want this one instead"
         raise Refused(f"the kit {kit.kit_id} is installed from {known.source}", hint=hint)
     for other in kits.values():
         moved = other.commit != kit.commit or (
@@ -136,7 +136,7 @@ def refuse_conflict(kits: dict[str, LockedKit], kit: LockedKit) -> None:
             ids = " ".join(sorted(k.kit_id for k in kits.values() if k.source == kit.source))
             at = other.commit[:12] if other.commit else other.digest[:15]
             raise Refused(
-                f"{kit.source} is locked at {at}, which is another version",
+                f"{kit.source} is locked at another version, {at}",
                 hint=f"`vespe kit update {ids}{target}`",
             )
 

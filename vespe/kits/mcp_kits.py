@@ -76,7 +76,7 @@ def check_header(name: str, value: str) -> None:
     """Raise UsageError for a header that carries a secret and holds its value, not its name."""
     if name.lower() in _SECRET_HEADERS and not templates.secret_names(value):
         raise UsageError(
-            f"the value of {name} is a secret, and would be there for all to read",
+            f"the value of {name} is a secret, and it would be stored where everyone can read it",
             hint=f"--header '{name}: ${{env:NAME}}'",
         )
 
@@ -152,7 +152,7 @@ def known_server(
     kit = find(kit_id, project)
     if kit is None:
         raise UsageError(
-            f"there is no kit of an MCP server called {kit_id!r}",
+            f"there is no kit from an MCP server called {kit_id!r}",
             hint=f"vespe kit add-mcp {kit_id} -- COMMAND",
         )
     return kit.document[SERVER_KEY], mcp_snapshots.definitions_at(kit.path)
@@ -312,9 +312,9 @@ def check_new(kit_id: str, server: JsonObject, *, project: str | None = None) ->
         former = mcp_snapshots.former_path(kit_id)
         is_servers = not os.path.lexists(former) or mcp_snapshots.read(former) is not None
         hint = (
-            f"`vespe kit add-mcp {kit_id} --update` asks it again{own}"
+            f"`vespe kit add-mcp {kit_id} --update` reads its tools again{own}"
             if is_servers
-            else "give the kit of the server another name"
+            else "choose another name for the kit"
         )
         raise UsageError(taken, hint=hint)
     check_server(server)

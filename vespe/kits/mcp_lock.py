@@ -111,7 +111,7 @@ def _refuse_hidden(kit_id: str) -> None:
                 f"{kit.path}",
                 hint=f"`vespe kit unlink {kit_id}`, then `vespe kit sync`"
                 if kit.root_kind == roots.LINK
-                else f"take {kit.root} out of VESPE_KITS_PATH, then `vespe kit sync`",
+                else f"remove {kit.root} from VESPE_KITS_PATH, then `vespe kit sync`",
             )
 
 
@@ -194,10 +194,10 @@ def check(made: KitDraft, wanted: LockedServer, lock: str) -> None:
     )
     differing += _differing_skills(made.skills.pins(), wanted.skills)
     if differing:
-        reason = f"locks other definitions than the server has now of {', '.join(differing)}"
+        reason = f"locks other definitions of {', '.join(differing)} than the server has now"
         hint = (
-            f"whoever keeps the lock runs `vespe kit add-mcp {wanted.kit_id} "
-            "--update` and commits it"
+            f"the maintainer of the lock runs `vespe kit add-mcp {wanted.kit_id} --update` and "
+            "commits it"
         )
         raise InvalidDocument(
             reason, path=lock, pointer=f"/{MCP_SERVERS}/{wanted.kit_id}", hint=hint

@@ -47,15 +47,15 @@ def folded(path: str) -> str:
 @functools.lru_cache(maxsize=4096)
 def _unsafe_name(name: str) -> str | None:
     if name in ("", ".", ".."):
-        return "leads out of its directory, or nowhere"
+        return "leads out of its directory, or is empty"
     if len(name.encode("utf-8", "surrogatepass")) > MAX_NAME_BYTES:
-        return f"holds a name of more than {MAX_NAME_BYTES} bytes"
+        return f"contains a name of more than {MAX_NAME_BYTES} bytes"
     if not is_seen(name):
-        return "holds a control character, an invisible one, or bytes that are no UTF-8"
+        return "contains a control character, an invisible character, or bytes that are not UTF-8"
     if _FORBIDDEN.search(name) or name.startswith("-"):
-        return "holds a character that is not part of a name on every machine, or begins with -"
+        return "contains a character that is not allowed in names on every system, or begins with -"
     if name != name.strip(" ") or name.endswith("."):
-        return "begins or ends with a blank, or ends with a dot"
+        return "begins or ends with a space, or ends with a dot"
     if _GIT.fullmatch(unicodedata.normalize("NFKC", name).rstrip(" .")):
-        return "is git's own name"
+        return "is a name that git reserves"
     return "is a device on Windows" if _RESERVED.fullmatch(name) else None

@@ -54,7 +54,7 @@ def of_direct_url(document: JsonObject) -> tuple[str, str]:
     parts = urlsplit(url) if isinstance(url, str) else None
     vcs, archive = document.get("vcs_info"), document.get("archive_info")
     if parts is None:
-        return "", "it says nowhere where this Vespe was installed from"
+        return "", "it is not recorded where this version of Vespe was installed from"
     if "dir_info" in document or parts.scheme not in _REMOTE or parts.password:
         digest = _sha256(archive) if isinstance(archive, dict) else ""
         wheel = f", whose SHA-256 is {digest}" if digest else ""
@@ -66,7 +66,7 @@ def of_direct_url(document: JsonObject) -> tuple[str, str]:
         return f"vespe @ git+{url}@{vcs['commit_id']}{tail}", ""
     if isinstance(archive, dict) and (digest := _sha256(archive)):
         return f"vespe @ {url}#sha256={digest}", ""
-    return "", "it says nowhere which commit or which bytes were installed"
+    return "", "it is not recorded which commit or which files were installed"
 
 
 def workflow_lines(environ: Mapping[str, str]) -> str:

@@ -37,10 +37,8 @@ def locate(tool_directory: str) -> Iterator[str]:
         return
     digest, kit_id, uid = owner
     if approvals.find_kit(digest) is None:
-        hint = "`vespe kit sync` shows what it would run and asks for your approval"
-        raise Refused(
-            f"the kit {kit_id} is installed, and you never approved what it would run", hint=hint
-        )
+        hint = "`vespe kit sync` shows what it can run and asks for your approval"
+        raise Refused(f"you have not approved what the installed kit {kit_id} can run", hint=hint)
     files = store.manifest(digest)
     kit = store.kit_path(digest, kit_id)
     own = {
@@ -61,7 +59,7 @@ def changed_since(kit: str, changes: tuple[str, ...]) -> InvalidDocument:
     from vespe.documents.near import join_words
 
     shown = join_words(changes, most=8, see="`vespe kit verify` shows all", apart="; ")
-    reason = f"is not what was installed any more: {shown}"
+    reason = f"differs from what was installed: {shown}"
     error = InvalidDocument(
         reason, path=kit, hint="`vespe kit sync` installs the locked version again"
     )

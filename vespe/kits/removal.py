@@ -52,11 +52,9 @@ def refuse_others(path: str) -> None:
     if not os.path.lexists(path):
         raise KitNotFound(kit_id)
     if not _is_file(os.path.join(path, defaults.KIT_CONFIG_FILE)):
-        raise Refused(
-            f"{path} is not a kit of Vespe's: it has no {defaults.KIT_CONFIG_FILE}", hint=_HINT
-        )
+        raise Refused(f"{path} is not a kit: it has no {defaults.KIT_CONFIG_FILE}", hint=_HINT)
     if os.path.lexists(os.path.join(path, ".git")):
-        raise Refused(f"{path} is a git repository, and its history would be lost", hint=_HINT)
+        raise Refused(f"{path} is a git repository, whose history would be lost", hint=_HINT)
     try:
         files = [entry.path for entry in origins.folder_tree(path, kit_id).entries]
     except Refused as error:
@@ -70,7 +68,8 @@ def refuse_others(path: str) -> None:
         file for file in files if file not in _MADE and file.partition("/")[0] not in tools
     ]:
         raise Refused(
-            f"{path} holds what Vespe did not make: {join_words(foreign, most=8)}", hint=_HINT
+            f"{path} contains files that Vespe did not create: {join_words(foreign, most=8)}",
+            hint=_HINT,
         )
 
 
@@ -156,8 +155,8 @@ def tidy(digests: Iterable[str]) -> None:
 
 
 def refuse_foreign(kit: LockedKit) -> None:
-    """Raise Refused where an installed kit's place holds what was not installed: a link, or files
-    of somebody else.
+    """Raise Refused where an installed kit's place contains files that were not installed: a link,
+    or files of somebody else.
     """
     place, path = store.place_of(kit.digest), store.kit_path(kit.digest, kit.kit_id)
     for link in (store.store_dir(), place, path):
@@ -173,6 +172,6 @@ def refuse_foreign(kit: LockedKit) -> None:
     ]
     if os.path.isdir(path) and foreign:
         raise Refused(
-            f"{path} holds what was not installed: {join_words(foreign, most=8)}",
-            hint="move it away, and try again",
+            f"{path} contains files that were not installed: {join_words(foreign, most=8)}",
+            hint="move them away, then try again",
         )

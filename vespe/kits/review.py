@@ -92,8 +92,10 @@ def refuse_excess(directory: str, kit_id: str) -> None:
             f"its tool {name!r} {' and '.join(found)}" for name, found in beyond.items()
         )
         raise Refused(
-            f"the kit {kit_id} goes beyond what it states, so it is not activated: {said}",
-            hint=f"its author states it in {defaults.KIT_CONFIG_FILE}, or takes it out of the tool",
+            f"the kit {kit_id} exceeds the limits in its kit_config.json, so it is not activated: "
+            f"{said}",
+            hint=f"its author must either add this to {defaults.KIT_CONFIG_FILE} or remove it "
+            "from the tool",
             details={"kit_id": kit_id, "tools": beyond},
         )
 

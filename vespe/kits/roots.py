@@ -231,8 +231,8 @@ def _read_kit(place: _Place) -> Kit | None:
     if kind == LINK and os.path.islink(path) and not os.path.lexists(config):
         return replace(
             kit,
-            problem="its link leads to no kit any more; "
-            f"`vespe kit unlink {kit.kit_id}` takes it back",
+            problem=f"its link no longer leads to a kit; `vespe kit unlink {kit.kit_id}` removes "
+            "it",
         )
     try:
         document = strict_json.read_object(config)
@@ -249,7 +249,8 @@ def _read_kit(place: _Place) -> Kit | None:
         if kind in LOCKS and not os.path.lexists(config):
             return replace(
                 kit,
-                problem="is locked and not installed on this machine; `vespe kit sync` installs it",
+                problem="is in the lock but not installed on this machine; `vespe kit sync` "
+                "installs it",
             )
         return None if not os.path.lexists(config) else replace(kit, problem=str(error))
     except InvalidDocument as error:

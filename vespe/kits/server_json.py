@@ -37,11 +37,11 @@ def package_of(document: JsonObject) -> Package | None:
     made = [_package(name, one, document) for one in packages or () if isinstance(one, dict)]
     made += [_remote(name, one) for one in remotes or () if isinstance(one, dict)]
     if not made:
-        return Package(name=name, problem="it names no package and no address")
+        return Package(name=name, problem="it names neither a package nor a URL")
     best = next((one for one in made if not one.problem), made[0])
     if len(made) > 1:
         best.notes.append(
-            f"it can be had in {len(made)} ways; this is the first that Vespe can start"
+            f"it can be installed in {len(made)} ways; this is the first one that Vespe can start"
         )
     return best
 
@@ -56,21 +56,21 @@ def _package(name: str, said: JsonObject, document: JsonObject) -> Package:
     transport = said.get("transport")
     if isinstance(transport, dict) and transport.get("type", "stdio") != "stdio":
         made.problem = (
-            f"its package speaks {transport.get('type')}; Vespe starts those that speak "
-            "on stdin and stdout"
+            f"its package speaks {transport.get('type')}; Vespe only starts servers that use stdin "
+            "and stdout"
         )
     elif kind not in _RUNNERS:
         made.problem = (
-            f"its package is of the kind {kind or 'that it does not say'}, "
-            "which Vespe does not start"
+            f"its package is of the kind {kind or 'that it does not name'}, which Vespe does not "
+            "start"
         )
     elif "${" in identifier + version:
-        made.problem = "its version is a placeholder, so that there is nothing to pin"
+        made.problem = "its version is a placeholder, so nothing can be pinned"
     else:
         if not version or version == "latest":
             made.notes.append(
-                "it names no version, so that what is started may change; "
-                "its definitions are pinned all the same"
+                "it names no version, so the program may change; its tool definitions are pinned "
+                "nevertheless"
             )
         runtime = [*_arguments(said, "runtimeArguments", made)]
         package = [*_arguments(said, "packageArguments", made)]
@@ -163,10 +163,10 @@ def _remote(name: str, said: JsonObject) -> Package:
         "streamable-http",
         "streamable",
     ):
-        made.problem = f"its address speaks {said.get('type')}; Vespe speaks Streamable HTTP"
+        made.problem = f"its URL uses {said.get('type')}; Vespe only supports Streamable HTTP"
         return made
     if "{" in str(said.get("url", "")):
-        made.problem = "its address has variables"
+        made.problem = "its URL has variables"
     made.server["url"] = str(said.get("url", ""))
     for one in said.get("headers") or ():
         if isinstance(one, dict) and isinstance(one.get("name"), str):

@@ -45,7 +45,7 @@ def signer_of(session: Session, ref: RemoteRef, allowed: str | None) -> str | No
     name = re.search(rb"^tag (.*)$", tag.partition(b"\n\n")[0], re.MULTILINE)
     if name is None or name[1] != os.fsencode(ref.name.removeprefix(_TAGS)):
         raise Refused(
-            f"{session.what} offers a signed tag as {ref.name}, and it was signed as another",
+            f"{session.what} offers {ref.name}, but its signed tag has another name",
             hint="nothing was changed",
         )
     return _verified(session, ref, allowed)
@@ -64,13 +64,11 @@ def kept_signer(known: LockedKit | None, new: LockedKit, *, change: bool = False
     if change:
         return new
     now = (
-        f"signed by {new.signer}"
-        if new.signer
-        else "not signed by anyone that your allowed_signers names"
+        f"signed by {new.signer}" if new.signer else "not signed by anyone in your allowed_signers"
     )
     hint = (
-        f"ask its author; `{_FLAG}` takes it anyway; signers are those that `allowed_signers` "
-        "of your configuration names"
+        f"ask its author, or accept it with `{_FLAG}`; the setting `allowed_signers` lists the "
+        "signers that you trust"
     )
     raise Refused(
         f"the kit {new.kit_id} was signed by {known.signer}, and this version is {now}", hint=hint
@@ -96,7 +94,7 @@ def _verified(session: Session, ref: RemoteRef, allowed: str) -> str | None:
         return None
     reason = "; ".join(line.strip() for line in said.splitlines() if line.strip())[:300]
     raise Refused(
-        f"{session.what}: the signature of {ref.name} does not hold: "
+        f"{session.what}: the signature of {ref.name} is not valid: "
         f"{reason or 'git gave no reason'}",
         hint="nothing was changed",
     )

@@ -60,8 +60,8 @@ def parse_source(text: str) -> KitSource:
     """
     if len(text) > _MAX or _UNSAFE.search(text):
         raise Refused(
-            f"{text[:80]!r} is not a source of kits: "
-            "it is too long or holds characters that no source has",
+            f"{text[:80]!r} is not a source of kits: it is too long or contains characters that "
+            "are not allowed",
             hint=_HINT,
         )
     head, slash, last = text.rpartition("/")
@@ -82,7 +82,7 @@ def check_ref(ref: str) -> str:
         and not any(p in ("", "@") or p.startswith((".", "-")) for p in parts)
     )
     if not plain or any(part.endswith((".", ".lock")) for part in parts):
-        hint = "name a branch, a tag or a whole commit: letters, digits and . _ - /"
+        hint = "name a branch, a tag or a full commit id: letters, digits and . _ - /"
         raise Refused(f"{ref[:80]!r} is not a ref that Vespe asks git for", hint=hint)
     return ref
 
@@ -112,12 +112,11 @@ def _located(location: str, text: str) -> KitSource:
 def _hint(location: str) -> str:
     if re.match(r"https://[^/]*@", location):
         return (
-            "a URL with a password in it would stand in the lock; "
-            "let git's credential helper know it"
+            "a URL with a password would be stored in the lock; use git's credential helper instead"
         )
     if location.startswith("http://"):
         return "http is not encrypted, so anyone on the way could change the kit: use https"
     if re.fullmatch(rf"[\w.-]+@{_HOST}:[\w./~-]+", location):
         user_host, _, path = location.partition(":")
-        return f"say it as a URL: ssh://{user_host}/{path}"
+        return f"write it as a URL: ssh://{user_host}/{path}"
     return _HINT

@@ -140,7 +140,7 @@ def manifest(digest: str) -> dict[str, File]:
         if os.path.lexists(path):
             raise
         raise InvalidDocument(
-            "is not there any more", path=path, hint="`vespe kit sync` installs it again"
+            "no longer exists", path=path, hint="`vespe kit sync` installs it again"
         ) from None
     if f"{SCHEME}{hashlib.sha256(data).hexdigest()}" != digest:
         raise InvalidDocument(

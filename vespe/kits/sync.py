@@ -133,10 +133,10 @@ def refuse_uncovered(lock: str, active_kits: Iterable[str]) -> None:
     }
     for kit_id in active_kits:
         if kit_id not in have:
-            reason = f"does not lock the active kit {kit_id!r}, and no kit root has it"
+            reason = f"does not lock the active kit {kit_id!r}, and no kit root contains it"
             hint = (
-                "whoever has it commits the lock: `vespe kit install` writes it, "
-                "and `vespe kit activate` of an MCP server's kit"
+                "someone who has the kit must commit the lock, which `vespe kit install` writes, "
+                "and `vespe kit activate` for the kit of an MCP server"
             )
             raise InvalidDocument(reason, path=lock, hint=hint)
 
@@ -168,13 +168,13 @@ def _fetched(
             reason,
             path=lock,
             pointer=f"/kits/{first.kit_id}/commit",
-            hint="`vespe kit update` takes another",
+            hint="`vespe kit update` selects another one",
         ) from None
     for kit, staged in zip(kits, got.staged, strict=True):
         if staged.digest != kit.digest:
             reason = (
-                f"locks {kit.digest}, and {kit.source} gives {staged.digest}: "
-                "these are not the bytes that were pinned"
+                f"locks {kit.digest}, but {kit.source} now has {staged.digest}: the files differ "
+                "from the pinned ones"
             )
             raise InvalidDocument(
                 reason,

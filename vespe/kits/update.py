@@ -103,8 +103,8 @@ def apply(update: Update, lock: str) -> None:
         for kit in update.shown.locked:
             if kits.get(kit.kit_id) != update.before[kit.kit_id]:
                 raise Refused(
-                    f"the lock of {kit.kit_id} changed meanwhile, so nothing was updated",
-                    hint="look at it, and update again",
+                    f"the lock of {kit.kit_id} was changed in the meantime, so nothing was updated",
+                    hint="check the lock, then run the update again",
                 )
             kits[kit.kit_id] = kit
 

@@ -102,7 +102,7 @@ def project_of(given: ProjectLike) -> Project:
 def _on_disk(given: ProjectLike) -> Project:
     if isinstance(given, ProjectConfig) and not given.root:
         raise UsageError(
-            "a configuration without a root directory is not a project on disk",
+            "this configuration has no root directory, so it is not a project on disk",
             hint="pass its directory as `root`",
         )
     return project_of(given)

@@ -61,7 +61,7 @@ def resolve(
             name, [s for s in scopes if s.name == scope], wanted=rest, lookup=lookup, names=names
         )
     if name.startswith(_UID_PREFIX) and (exact := _by_uid(name, scopes, lookup)):
-        return _one(name, exact, reason="its uid is exact")
+        return _one(name, exact, reason="this is its UID")
     found: list[Found] = []
     warnings: list[str] = []
     for place in scopes:
@@ -172,7 +172,7 @@ def _qualified(
     found = [(scope, entry) for scope in scopes for entry in lookup(scope, wanted)]
     if not found or not found[0][0].active:
         return _nowhere(name, scopes, found=found, lookup=lookup, names=names)
-    return _one(name, found, reason=f"named with its scope, {found[0][0].name}")
+    return _one(name, found, reason=f"the name includes its scope, {found[0][0].name}")
 
 
 def _one(name: str, found: Sequence[Found], *, reason: str) -> Resolution:
@@ -198,7 +198,7 @@ def _first(name: str, found: Sequence[Found], warnings: Sequence[str]) -> Resolu
         for scope, other in found[1:]
         if scope.active and other.uid == entry.uid
     ]
-    shared = (f"the uid {entry.uid} is not unique: {twin} has it too" for twin in twins)
+    shared = (f"the UID {entry.uid} is not unique: {twin} also has it" for twin in twins)
     return Resolution(
         name=name,
         entry=entry,

@@ -106,12 +106,10 @@ def _difference(name: str, before: JsonObject | None, after: JsonObject | None) 
         return f"~ {name}: was {_place(before)}, is now {_place(after)}"
     if _view(before) != _view(after) and _digest(before) == _digest(after):
         return (
-            f"~ {name}: {_place(after)} is shown to models otherwise: "
-            "`tools` of config.json changed"
+            f"~ {name}: {_place(after)} is shown to models differently: `tools` in config.json "
+            "changed"
         )
-    return (
-        f"~ {name}: {_place(after)} has other bytes: {_digest(before)} before, {_digest(after)} now"
-    )
+    return f"~ {name}: {_place(after)} has changed: {_digest(before)} before, {_digest(after)} now"
 
 
 def _known(fact: Any) -> Any:

@@ -126,7 +126,7 @@ def set_value(key: str, value: JsonValue, *, was: tuple[JsonValue, ...] = ()) ->
             if not isinstance(document, dict):
                 raise UsageError(f"{key} cannot be set: {part} is not an object")
         if was and document.get(last) != was[0]:
-            raise UsageError(f"{key} was changed meanwhile", hint="run it again")
+            raise UsageError(f"{key} was changed in the meantime", hint="run it again")
         document[last] = value
 
     _update(key, change)

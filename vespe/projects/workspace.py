@@ -245,7 +245,7 @@ def project_entry(workspace: Workspace, name: str) -> Entry:
     reason = f"it belongs to {other.scope}, which the project cannot change"
     hint = f"`vespe tool copy {name}` copies it into the project"
     if edited.is_edited(other.scope):
-        hint = f"`--kit {other.scope}` takes it where it is, and {hint}"
+        hint = f"`--kit {other.scope}` changes it there, and {hint}"
     raise ToolNotFound(name, searched=(defaults.PROJECT_TOOLS,), reason=reason, hint=hint)
 
 

@@ -157,7 +157,9 @@ def write_config(
     if tool.scope == PROJECT_TOOLS:
         _refuse_linked(os.path.dirname(tool.directory or ""))
     if strict_json.read_object(path) != tool.document:
-        raise InvalidDocument("was changed meanwhile", path=path, hint="run the command again")
+        raise InvalidDocument(
+            "was changed in the meantime", path=path, hint="run the command again"
+        )
     for name, data in (files or {}).items():
         place = os.path.join(tool.directory or "", name)
         there = os.path.lexists(place)

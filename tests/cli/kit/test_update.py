@@ -186,5 +186,5 @@ def test_a_kit_whose_locked_commit_is_gone_can_still_be_updated(
     for place in (home / "data/vespe/store").glob("v1-*"):
         staging.delete(str(place))
     gone = command("kit", "sync", "--yes")
-    assert gone.code == 4 and "`vespe kit update` takes another" in gone.err
+    assert gone.code == 4 and "`vespe kit update` selects another one" in gone.err
     assert command("kit", "update", "--yes").code == 0 and command("kit", "verify").code == 0

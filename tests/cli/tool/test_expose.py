@@ -91,7 +91,7 @@ def test_a_snapshot_notes_what_models_see(issue: Command) -> None:
     assert issue("tool", "resolve", "--check", "s.json").code == 0
     issue("tool", "expose", "issue", "--preset", "owner=other")
     told = issue("tool", "resolve", "--check", "s.json")
-    assert told.code == 1 and "shown to models otherwise" in told.out
+    assert told.code == 1 and "shown to models differently" in told.out
     issue("tool", "expose", "issue", "--as", "newer")
     assert "+ newer" in issue("tool", "resolve", "--check", "s.json").out
 

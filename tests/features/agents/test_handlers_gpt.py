@@ -43,7 +43,7 @@ def test_an_id_that_the_request_already_holds_is_not_run_again(bench: Bench) -> 
     assert first.next_request is not None and bench.ran == ["double"]
     again = GptHandler().process_stream([openai_body()], first.next_request, {}, shared)
     assert bench.ran == ["double"] and all(
-        "runs once" in result.message["content"] for result in again.results
+        "runs only once" in result.message["content"] for result in again.results
     )
 
 

@@ -93,7 +93,7 @@ def test_p40c_an_id_runs_once_whether_it_repeats_in_a_turn_or_in_a_later_one(ben
     assert bench.ran == ["once", "once"]
     told = results(result.messages)
     assert [call_id for call_id, _ in told] == ["a", "a", "a", "b"] and all(
-        "runs once" in told[index][1] for index in (1, 2)
+        "runs only once" in told[index][1] for index in (1, 2)
     )
 
 

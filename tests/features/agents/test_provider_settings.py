@@ -72,7 +72,7 @@ def test_p40b_nothing_else_is_an_endpoint(url: str) -> None:
 
 
 def test_p40b_a_password_in_a_url_is_refused_and_not_quoted() -> None:
-    with pytest.raises(Refused, match="holds a user or a password") as caught:
+    with pytest.raises(Refused, match="contains a user name or a password") as caught:
         endpoint_url("https://user:s3cret@example.com/v1")
     assert "s3cret" not in str(caught.value)
 

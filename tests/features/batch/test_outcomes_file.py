@@ -30,7 +30,7 @@ def test_each_outcome_is_one_line(path: str) -> None:
 
 def test_a_file_that_is_there_is_not_written_over(path: str) -> None:
     Path(path).write_text("mine", encoding="utf-8")
-    with pytest.raises(Refused, match="exists already"):
+    with pytest.raises(Refused, match="already exists"):
         OutcomesFile(path)
     assert Path(path).read_text(encoding="utf-8") == "mine"
 

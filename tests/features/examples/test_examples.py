@@ -184,6 +184,6 @@ def test_nothing_is_recorded_over_a_file_that_changed_meanwhile(project: Path) -
         .replace("by hand", "by another hand")
     )
     (directory / "config.json").write_text(text, encoding="utf-8")
-    with pytest.raises(InvalidDocument, match="changed meanwhile"):
+    with pytest.raises(InvalidDocument, match="changed in the meantime"):
         record(tool, results)
     assert (directory / "config.json").read_text(encoding="utf-8") == text

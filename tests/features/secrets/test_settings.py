@@ -33,7 +33,7 @@ def test_both_kinds_are_configured_listed_where_they_are_plain_and_taken_out(hom
         *("A", "B", "EMPTY", "providers.groq.api_key", "providers.here.api_key")
     }
     assert settings.plain() == ["B", "providers.groq.api_key"]
-    with pytest.raises(UsageError, match="changed meanwhile"):
+    with pytest.raises(UsageError, match="changed in the meantime"):
         settings.put("providers.groq.api_key", "x", before="other")
     for name in ("B", "providers.groq.api_key", "providers.not.api_key"):
         settings.unset(name)

@@ -107,9 +107,9 @@ def test_a_store_that_refuses_leaves_the_value_where_it_was(entries: Path, home:
 
 def test_a_value_that_another_process_wrote_meanwhile_is_not_replaced(home: Path) -> None:
     user_config.set_value("secrets.T", "newer")
-    with pytest.raises(UsageError, match="changed meanwhile"):
+    with pytest.raises(UsageError, match="changed in the meantime"):
         user_config.set_value("secrets.T", {"ref": "env:O"}, was=("older",))
-    with pytest.raises(UsageError, match="changed meanwhile"):
+    with pytest.raises(UsageError, match="changed in the meantime"):
         user_config.set_value("secrets.T", "x", was=(None,))
     user_config.set_value("secrets.T", {"ref": "env:O"}, was=("newer",))
     assert user_config.load_user_config().secrets == {"T": {"ref": "env:O"}}

@@ -243,7 +243,7 @@ class Agent:
     ) -> RunResult:
         if self._home is not None:
             raise UsageError(
-                "this agent is awaited already: one conversation has one run at a time"
+                "this agent is already running: a conversation can have one run at a time"
             )
         ending = threading.Event()
         home = Home(asyncio.get_running_loop(), ending)
@@ -308,8 +308,8 @@ class Agent:
     def _of_tools(self, tools: ToolSource, project: object) -> "_Source":
         if project is not None or self.options.kit is not None:
             raise UsageError(
-                "an agent has the tools of a project or those that are given",
-                hint="leave `project` and `kit` out",
+                "pass an agent either a project or its tools, not both",
+                hint="leave out `project` and `kit`",
             )
         every = _picked(tools.tools, self.options.tools)
         return _Source(

@@ -59,7 +59,7 @@ def check(
     if call.repeated:
         return not_run(
             call,
-            f"the id {call.call_id!r} was used by an earlier call, and an id runs once",
+            f"the id {call.call_id!r} was already used, and each id runs only once",
             code="repeated_call",
         )
     tool = tools.get(call.name)

@@ -15,10 +15,12 @@ WAITS: Final = "waits"
 """What is known of a call that was left without a result."""
 Known: TypeAlias = Outcome | Literal["waits"] | None
 """What a recording knows of a call: what became of it, that it waits, or nothing."""
-ENDED: Final = "interrupted: the call was ended before it was done; it is not run again by itself"
+ENDED: Final = (
+    "interrupted: the call was ended before it finished; it is not run again automatically"
+)
 _UNKNOWN: Final = (
-    "interrupted: the call was begun in an earlier session, "
-    "and what became of it is not known; it is not run again by itself"
+    "interrupted: the call started in an earlier session, "
+    "and its outcome is unknown; it is not run again automatically"
 )
 
 

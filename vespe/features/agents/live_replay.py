@@ -197,11 +197,11 @@ class LiveTools:
         self, call: ModelCall, message: JsonObject | None, large: LargeResults | None
     ) -> tuple[str, str]:
         if message is None:
-            return MISSING, "nothing was recorded of its result, or it is kept no longer"
+            return MISSING, "its result was not recorded, or has expired"
         ready = checked(call, self._tools, strict=(), bridge=self._bridge, cut=False, large=large)
         if isinstance(ready, CallResult):
             return _difference(message, ready)
-        why = "" if ready.read_only or self._in_copy else "it does more than read"
+        why = "" if ready.read_only or self._in_copy else "it is not read-only"
         why = why or self._policy.why_not(ready.tool, ready.inputs)
         return self._not_run(ready, message, why) if why else _difference(message, self._run(ready))
 
@@ -225,7 +225,7 @@ class LiveTools:
             _value(message), subject="the recorded result"
         )
         return (
-            (DIFFERS, f"its output schema refuses what it gave: {messages_of(violations)}")
+            (DIFFERS, f"its output schema rejects the result: {messages_of(violations)}")
             if violations
             else (FITS, f"not run: {why}")
         )

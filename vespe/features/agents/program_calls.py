@@ -177,8 +177,8 @@ class ModelProgram:
         if any(call.tool.annotations.get(hint) is True for hint in _AGAIN):
             return None
         said = (
-            f"{call.call_id}, a call of {call.tool.name!r}, had begun, and nobody saw how it "
-            "ended; it is not made again by itself"
+            f"{call.call_id}, a call of {call.tool.name!r}, had started, and its outcome is "
+            "unknown; it is not run again automatically"
         )
         if self.notes.waits:
             self._note_waiting(call, said, unknown=True)

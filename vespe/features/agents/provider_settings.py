@@ -101,7 +101,7 @@ def refuse_unusable(key: str, value: JsonValue) -> None:
     if len(parts) > 2 and parts[2] not in KEYS:
         raise UsageError(f"a provider has no setting {parts[2]!r}", hint=choice(parts[2], KEYS))
     if len(parts) == 3 and parts[2] == "api" and value not in APIS:
-        raise UsageError(f"{value!r} is no API of a provider", hint=choice(str(value), APIS))
+        raise UsageError(f"{value!r} is not the API of a provider", hint=choice(str(value), APIS))
     if len(parts) == 3 and parts[2] == "base_url" and isinstance(value, str):
         endpoint_url(value)
 
@@ -114,14 +114,14 @@ def endpoint_url(text: str) -> Url:
     """
     if "@" in text.partition("://")[2].partition("/")[0]:
         raise Refused(
-            "the provider's base_url is refused: it holds a user or a password",
+            "the provider's base_url is refused: it contains a user name or a password",
             hint="set the key as `api_key`, or in `headers`",
         )
     url = parse_url(text)
     if url.scheme != "https" and not is_loopback(url):
         raise Refused(
-            f"the provider's base_url is refused: {url.scheme}://{url.authority} is not this "
-            "machine, and without https all could be read",
+            f"the provider's base_url is refused: {url.scheme}://{url.authority} is not on this "
+            "machine, and without https others could read the requests",
             hint="use https://, or a tunnel that ends on this machine (http://127.0.0.1:PORT)",
         )
     return url

@@ -140,12 +140,12 @@ def read_recording(path: str) -> JsonObject:
         ("outcomes", list),
     ):
         if not isinstance(document.get(key), kind):
-            raise InvalidDocument("is not a recording of Vespe's", path=path, pointer=f"/{key}")
+            raise InvalidDocument("is not a recording made by Vespe", path=path, pointer=f"/{key}")
     if not (
         isinstance(keep := document.setdefault("keep", []), list)
         and all(isinstance(name, str) for name in keep)
     ):
-        raise InvalidDocument("is not a recording of Vespe's", path=path, pointer="/keep")
+        raise InvalidDocument("is not a recording made by Vespe", path=path, pointer="/keep")
     before: JsonObject = {}
     for index, turn in enumerate(document["turns"]):
         if not _is_turn(turn, before):

@@ -26,7 +26,7 @@ from vespe.models import JsonObject, JsonValue, Outcome
 
 _APIS: Final = ("openai", "openai-responses", "anthropic", "gemini", "ollama")
 _ERROR_FIELDS: Final = ("status", "vendor_code", "request_id", "transient")
-_AGAIN: Final = "record it again if the change is meant"
+_AGAIN: Final = "record it again if the change is intended"
 
 
 class RecordingProvider:

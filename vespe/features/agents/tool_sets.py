@@ -125,7 +125,7 @@ def kit_tools(named: str, *, project: str) -> list[Tool]:
     if found is None and not os.path.isfile(os.path.join(where, defaults.KIT_CONFIG_FILE)):
         raise UsageError(
             f"{named} is not a kit: it has no {defaults.KIT_CONFIG_FILE}",
-            hint="give a kit's id or its directory",
+            hint="use a kit's id or its directory",
         )
     return [directory.load(entry.path, scope=kit_id, kit_id=kit_id) for entry in entries.values()]
 
@@ -146,11 +146,10 @@ def require_same(first: Tool, second: Tool) -> None:
     ):
         return
     raise UsageError(
-        f"two tools are called {first.name!r}, and a model knows them by name alone: "
+        f"two tools are called {first.name!r}, but a model can only tell tools apart by name: "
         f"{_whose(one)}, and {_whose(other)}",
-        hint="leave one out, or give one another name: `as` of `tools` in the project's "
-        "config.json for a tool on disk, "
-        "`@tool(name=…)` for a function",
+        hint="leave out one of them, or rename one: `as` of `tools` in the project's config.json "
+        "for a tool on disk, `@tool(name=…)` for a function",
     )
 
 

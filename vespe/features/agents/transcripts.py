@@ -86,7 +86,7 @@ class Transcript:
             self._append(message)
         if self._read.stray is not None:
             raise InvalidDocument(
-                "calls have no result, and the conversation goes on",
+                "calls have no result, but the conversation continues",
                 path="messages",
                 pointer=f"/{self._read.stray}",
             )

@@ -307,13 +307,20 @@ class _Work:
             return True
         if why := self.owner.quota.why_not(one.tool.name):
             self._refuse(
-                not_run(one.call, f"{why}; do without it", code="max_calls_per_tool", tool=one.tool)
+                not_run(
+                    one.call,
+                    f"{why}; continue without it",
+                    code="max_calls_per_tool",
+                    tool=one.tool,
+                )
             )
             return False
         with copied(one.origins):
             why = self.owner.policy.why_not(one.tool, one.inputs)
         if why:
-            self._refuse(not_run(one.call, f"{why}; do without it", code="denied", tool=one.tool))
+            self._refuse(
+                not_run(one.call, f"{why}; continue without it", code="denied", tool=one.tool)
+            )
             return False
         self.owner.quota.take(one.tool.name)
         return True

@@ -13,7 +13,7 @@ from vespe.features.agents.open_calls import ModelCall
 from vespe.features.agents.transcripts import Transcript
 from vespe.features.agents.turns import TurnRunner
 
-DENIED = "the user has denied this call; do without it"
+DENIED = "the user has denied this call; continue without it"
 
 
 def selected(transcript: Transcript, ids: Sequence[str] = ()) -> list[ModelCall]:

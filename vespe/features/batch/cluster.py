@@ -154,5 +154,5 @@ def _lost(item: Item, tool: Tool, again: bool) -> ItemOutcome:
         return failed(item, tool, item.failure)
     if not again:
         return unknown(item, tool)
-    message = "the worker was lost, and so was every other one that tried this call"
+    message = "the worker was lost, and so were all other workers that tried this call"
     return failed(item, tool, Failure(code="worker_lost", message=message, retryable=False))

@@ -88,7 +88,7 @@ def _refuse_other_versions(client: Any) -> None:
     """
     for worker, version in client.run(_version, on_error="return").items():
         if version != defaults.VERSION:
-            had = f"Vespe {version}" if isinstance(version, str) else "no Vespe that answers"
+            had = f"Vespe {version}" if isinstance(version, str) else "no working Vespe"
             raise Refused(
                 f"the worker {worker} has {had}, and this is {defaults.VERSION}",
                 hint="install the same version on every worker",

@@ -74,7 +74,7 @@ def unknown(item: Item, tool: Tool) -> ItemOutcome:
     not run twice.
     """
     message = (
-        "the call was begun and its end is not known; the tool is neither read-only nor "
+        "the call had started and its outcome is unknown; the tool is neither read-only nor "
         "idempotent, so it is not run again"
     )
     return failed(item, tool, Failure(code=UNKNOWN_OUTCOME, message=message, retryable=False))

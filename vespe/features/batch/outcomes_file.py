@@ -34,7 +34,7 @@ class OutcomesFile:
         self.path = path
         if not resume and os.path.lexists(path):
             raise Refused(
-                f"{path} exists already", hint="--resume goes on with it; else name another file"
+                f"{path} already exists", hint="continue it with --resume, or choose another file"
             )
         with contextlib.ExitStack() as opened:
             self._descriptor = _opened(path)
@@ -142,7 +142,7 @@ def _opened(path: str, more: int = 0) -> int:
     except OSError:
         os.close(descriptor)
         raise Refused(
-            f"another batch writes to {path}", hint="wait for it, or name another file"
+            f"another batch writes to {path}", hint="wait for it, or choose another file"
         ) from None
     return descriptor
 
@@ -173,7 +173,7 @@ def _lines_of(path: str, descriptor: int) -> Iterator[tuple[ItemId, bool]]:
                 raise InvalidDocument(
                     reason,
                     path=path,
-                    hint="name another file: --resume goes on with a batch's own output",
+                    hint="choose another file: --resume only continues the output of a batch",
                 ) from None
 
 

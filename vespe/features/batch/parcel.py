@@ -53,7 +53,7 @@ def pack(tool: Tool) -> Parcel:
     """
     if tool.directory is None:
         raise Refused(
-            f"{tool.name!r} exists in this process alone, and no worker has it",
+            f"{tool.name!r} exists only in this process, so workers do not have it",
             hint="save it as a tool directory first",
         )
     own = tool.scope == defaults.PROJECT_TOOLS

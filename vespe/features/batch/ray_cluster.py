@@ -85,7 +85,7 @@ def _close_to_others() -> None:
     """
     if "ray" in sys.modules and not has_token():
         raise Refused(
-            "this program imported Ray before it was told to ask for a token",
+            "this program imported Ray before RAY_AUTH_MODE was set",
             hint="set RAY_AUTH_MODE=token before `import ray`",
         )
     os.environ["RAY_AUTH_MODE"] = "token"  # Ray reads it when it is imported

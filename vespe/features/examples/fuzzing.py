@@ -148,7 +148,7 @@ class _Fuzz:
         except hypothesis.errors.NoSuchExample:
             return
         except hypothesis.errors.Unsatisfiable:
-            raise _unmade(self.tool.name, "nothing seems to satisfy it") from None
+            raise _unmade(self.tool.name, "no value seems to satisfy it") from None
         except (hypothesis.errors.Flaky, _Over):  # what was seen is a finding still
             if not search.kind:
                 return
@@ -290,4 +290,4 @@ def _strategy(schema: Any) -> Any:
 
 
 def _unmade(name: str, why: str) -> UsageError:
-    return UsageError(f"no arguments can be made from the input schema of {name}: {why}")
+    return UsageError(f"no arguments can be generated from the input schema of {name}: {why}")

@@ -56,8 +56,8 @@ def observe(path: CallPath, tool: Tool) -> Observation:
     failing = _failing(path, tool, {}, in_copy=True) if in_copy else None
     if failing is not None:
         raise UsageError(
-            f"example {failing} of {tool.name} fails with nothing taken away, in a fresh directory "
-            "and in a copy of the project",
+            f"example {failing} of {tool.name} fails even with all permissions, in a fresh "
+            "directory and in a copy of the project",
             hint=f"`vespe tool test {tool.name}` says why",
         )
     found: JsonObject = {}

@@ -39,7 +39,7 @@ def _with_examples_of(workspace: Workspace, other: str, names: Sequence[str]) ->
     tested = [workspace.tool(name) for name in names or (source.name,)]
     if any(tool.uid == source.uid and tool.scope == source.scope for tool in tested):
         raise errors.UsageError(
-            f"{other} would be tested against itself", hint="name the shadowed tool as KIT/NAME"
+            f"{other} cannot be tested against itself", hint="name the shadowed tool as KIT/NAME"
         )
     given: JsonObject = {
         key: source.document[key]

@@ -283,4 +283,4 @@ def _command(template: At, schema: JsonObject) -> JsonObject:
 def _why(kind: str) -> str:
     if kind == "mcp":
         return "it is an MCP server's: `vespe kit add-mcp` takes those"
-    return f"it is called by {kind or 'a way that it does not say'}, which Vespe does not do"
+    return f"it is called by {kind or 'a way that it does not name'}, which Vespe does not do"

@@ -133,7 +133,7 @@ def check_target(target: str, *, update: bool) -> None:
         )
     if update and store.owner_of(target) is not None:
         raise Refused(
-            f"{target} is an installed kit, whose bytes are pinned",
+            f"{target} is an installed kit, which is pinned and cannot be changed",
             hint="use --into DIR, where you edit it",
         )
 

@@ -42,7 +42,7 @@ def test_what_can_be_read_is_read(body: bytes, content: str) -> None:
 def test_an_answer_that_says_nothing_is_an_error_that_may_pass(document: Any) -> None:
     with (
         asking(said(document)) as (provider, _),
-        pytest.raises(ProviderError, match="openai answered with nothing") as caught,
+        pytest.raises(ProviderError, match="openai returned an empty answer") as caught,
     ):
         provider.create_message(USER)
     assert caught.value.transient

@@ -138,7 +138,7 @@ def test_an_error_in_the_stream_is_told() -> None:
 
 @pytest.mark.parametrize("choice", ["required", {"type": "function", "function": {"name": "add"}}])
 def test_a_choice_that_ollama_cannot_be_told_is_a_sentence(choice: object) -> None:
-    with pytest.raises(UsageError, match="Ollama cannot be told the tool_choice"):
+    with pytest.raises(UsageError, match="Ollama does not support the tool_choice"):
         OllamaProvider("m").payload(USER, [TOOL], options={"tool_choice": choice})
 
 

@@ -154,7 +154,7 @@ def test_a_request_is_one_that_the_document_of_open_responses_takes() -> None:
 
 def test_an_option_that_the_api_does_not_know_is_named() -> None:
     provider = OpenAIResponsesProvider("m", api_key=KEY)
-    with pytest.raises(UsageError, match="cannot be told to `stop` at a text"):
+    with pytest.raises(UsageError, match="does not support `stop`"):
         provider.payload(USER, options={"stop": "."})
     with pytest.raises(UsageError, match="'input' cannot be set"):
         provider.payload(USER, options={"input": []})
@@ -198,7 +198,7 @@ def test_a_conversation_that_the_api_refuses_is_not_sent() -> None:
     ("document", "sentence"),
     [
         (HELLO | {"status": "failed", "error": {"code": "x", "message": "no"}}, "an error: no"),
-        (HELLO | {"status": "in_progress", "output": []}, "answered with nothing"),
+        (HELLO | {"status": "in_progress", "output": []}, "returned an empty answer"),
     ],
 )
 def test_an_answer_that_failed_or_is_none_yet_is_an_error(

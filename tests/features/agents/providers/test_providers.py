@@ -96,9 +96,9 @@ def test_a_name_that_nobody_gave_and_one_that_says_too_little_are_told(home: Pat
 
 def test_p40b_an_endpoint_of_the_users_own_name_is_https_or_this_machine_too(home: Path) -> None:
     user_config.set_value("providers.lan.api", "openai")
-    with pytest.raises(Refused, match="is not this machine"):
+    with pytest.raises(Refused, match="is not on this machine"):
         user_config.set_value("providers.lan.base_url", "http://10.0.0.7:8000/v1")
-    with pytest.raises(UsageError, match="is no API of a provider"):
+    with pytest.raises(UsageError, match="is not the API of a provider"):
         user_config.set_value("providers.lan.api", "grok")
 
 

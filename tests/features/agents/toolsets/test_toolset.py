@@ -416,7 +416,11 @@ def test_a_bridge_in_the_place_of_the_tools_is_declared_and_answered(made: Proje
             json.loads(found)["tools"][0]["name"] == "double"
             and json.loads(described)["name"] == "count"
         )
-        assert doubled == "42" and "do without it" in denied and "no tool called 'none'" in unknown
+        assert (
+            doubled == "42"
+            and "continue without it" in denied
+            and "no tool called 'none'" in unknown
+        )
         assert [one.call.name for one in answer.results] == [
             "search_tools",
             "describe_tool",

@@ -60,7 +60,7 @@ def test_without_a_terminal_nothing_is_approved_but_with_yes(
     )
     said = command("agent", "calls", str(kept), "approve").err
     assert said.count("`mark` would run (a tool of this project)") == 2
-    assert "You are asked because the conversation was kept before anybody allowed" in said
+    assert "You are asked because the conversation was saved before" in said
     assert (
         command("agent", "calls", str(kept), "approve", "--yes").code == 0
         and (project / "marks").read_text(encoding="utf-8") == "xx"

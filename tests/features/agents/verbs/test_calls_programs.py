@@ -71,7 +71,7 @@ def test_what_nobody_saw_end_is_settled_by_a_person(
     del program["calls"][0]["outcome"], program["waits"]  # killed while it ran
     talk.write_text(json.dumps(held), encoding="utf-8")
     refused = command("agent", "calls", "talk.json", "approve", "--yes")
-    assert refused.code == 1 and "nobody saw how it ended" in refused.err and count(project) == 1
+    assert refused.code == 1 and "its outcome is unknown" in refused.err and count(project) == 1
     refused = command("agent", "calls", "talk.json", "approve", "--yes")
     assert refused.code == 6 and "--happened RESULT" in refused.err and count(project) == 1
     before = talk.read_text(encoding="utf-8")

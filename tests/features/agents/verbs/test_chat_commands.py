@@ -31,7 +31,7 @@ def test_a_file_is_saved_once_and_calls_that_wait_in_a_loaded_one_are_not_run(
     obey("/save one.json", agent)
     obey("/save one.json", agent)
     assert (
-        "exists already" in capfd.readouterr().err
+        "already exists" in capfd.readouterr().err
         and len(transcripts.load("one.json").messages) == 1
     )
     calls = [{"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}]
@@ -58,7 +58,7 @@ def test_a_tool_that_the_list_cuts_is_shown_whole_by_its_name(
     agent = bench.agent("x")
     obey("/tools", agent)
     shown = capfd.readouterr().err
-    assert "must cut it" not in shown and "/tools NAME shows all of one" in shown
+    assert "must cut it" not in shown and "/tools NAME shows one completely" in shown
     obey("/tools double", agent)
     obey("/tools doubel", agent)
     shown = capfd.readouterr().err

@@ -96,6 +96,6 @@ def test_a_wait_for_a_busy_model_is_told_in_inert_words(command: Command, projec
     assert (
         (told.code, told.out) == (0, "end\n")
         and "busy" in told.err
-        and "; asked again in 0 s" in told.err
+        and "; trying again in 0 s" in told.err
         and "\x1b" not in told.err
     )

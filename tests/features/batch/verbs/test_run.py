@@ -223,4 +223,8 @@ def test_a_cluster_that_does_not_know_its_users_is_refused_where_nobody_can_be_a
         pytest.importorskip("distributed")
     monkeypatch.delenv("RAY_AUTH_MODE", raising=False)
     said = command("batch", "count", "in.jsonl", "--on", engine)
-    assert said.code == 6 and "does not know its users" in said.err and "--insecure" in said.err
+    assert (
+        said.code == 6
+        and "does not authenticate its users" in said.err
+        and "--insecure" in said.err
+    )

@@ -17,7 +17,7 @@ def test_without_a_terminal_it_says_so(command: Callable[..., Any]) -> None:
 
 def test_a_kit_that_there_is_not_is_told(command: Callable[..., Any]) -> None:
     done = command("mcp", "login", "notes")
-    assert done.code == 2 and "no kit of an MCP server called 'notes'" in done.err
+    assert done.code == 2 and "no kit from an MCP server called 'notes'" in done.err
 
 
 def test_the_url_of_the_login_before_is_known_without_the_kit(command: Callable[..., Any]) -> None:

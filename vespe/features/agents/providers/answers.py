@@ -82,8 +82,8 @@ def checked(
     if answer.finish_reason is None and not content and not message.keys() - {"role", "content"}:
         quote = f": {str(reply.redacted(body))[:_EXCERPT]}" if body else ""
         why = (
-            f"{provider.name} answered with nothing, neither a text, nor a call, "
-            f"nor why it stopped{quote}"
+            f"{provider.name} returned an empty answer, without text, calls or a reason why it "
+            f"stopped{quote}"
         )
         raise ProviderError(why, status=reply.status, request_id=reply.request_id, transient=True)
     text = plain_text(content) if isinstance(content, list) else None
@@ -128,7 +128,7 @@ def _read(provider: LLMProvider, reply: Reply) -> JsonObject:
     if isinstance(document, list) and len(document) == 1:  # as Gemini's endpoint wraps it
         document = document[0]
     if not isinstance(document, dict):
-        raise _unreadable(provider, reply, "it is no JSON object")
+        raise _unreadable(provider, reply, "it is not a JSON object")
     return document
 
 

@@ -185,7 +185,7 @@ def _pieces(
     except (http_client.ConnectionLost, ToolExecutionError) as error:
         if limits.is_over:
             return
-        why = f"{who} broke off after {size} bytes of its answer: {error}"
+        why = f"{who} closed the connection after {size} bytes of its answer: {error}"
         raise ProviderError(
             why, request_id=identifier, transient=not isinstance(error, OutputTooLarge)
         ) from error

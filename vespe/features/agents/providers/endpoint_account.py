@@ -37,7 +37,7 @@ class Account:
     default_url: str = ""
     variable: str = ""
     key_needed: bool = True
-    if_away: str = "see that its address is right, and that it runs"
+    if_away: str = "check its URL, and that it is running"
 
     def of_the_user(self, name: str) -> "Account":
         """Return the account at an endpoint that the user named: nothing of the vendor's holds
@@ -91,9 +91,9 @@ class Account:
     def _check_key(self, key: str, place: str = "") -> None:
         if not (key.isascii() and key.isprintable() and " " not in key):
             raise Refused(
-                f"the API key of {self.provider}{place} holds a space, "
-                "or a character that no key has",
-                hint="see that it was copied whole, and alone",
+                f"the API key of {self.provider}{place} contains a space, or a character that keys "
+                "do not have",
+                hint="check that you copied all of it and nothing else",
             )
 
     def headers(self, own: Mapping[str, str]) -> dict[str, str]:

@@ -90,13 +90,12 @@ def _code(error: JsonObject) -> str:
 def _hint(status: int, headers: Mapping[str, str], who: str) -> str:
     wait = retries.retry_after(headers)
     if status in (401, 403):
-        return f"see that the key is one for {who}"
+        return f"check that this is a key for {who}"
     if status == 404:
-        return "see that the model's name and `base_url` are right"
+        return "check the model's name and `base_url`"
     if 300 <= status < 400:
         return (
-            "a redirect is never followed with a key; "
-            "give the address that it leads to as `base_url`"
+            "Vespe does not follow redirects with a key; use the URL that it leads to as `base_url`"
         )
     return f"it asks to wait {wait:g} s" if wait else ""
 

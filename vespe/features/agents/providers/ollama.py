@@ -51,7 +51,7 @@ def payload(
     choice = given.pop("tool_choice", "auto") or "auto"
     if choice not in ("auto", "none"):
         raise UsageError(
-            f"Ollama cannot be told the tool_choice {choice!r}", hint='use "auto" or "none"'
+            f"Ollama does not support the tool_choice {choice!r}", hint='use "auto" or "none"'
         )
     made: JsonObject = {
         "model": model,

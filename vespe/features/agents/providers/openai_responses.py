@@ -49,8 +49,8 @@ def _own_words(options: JsonObject) -> JsonObject:
     made = dict(options)
     if made.pop("stop", None) is not None:
         raise UsageError(
-            "OpenAI's Responses API cannot be told to `stop` at a text",
-            hint="leave the option out, or ask an API of chat completions",
+            "OpenAI's Responses API does not support `stop`",
+            hint="leave out the option, or use a chat completions API",
         )
     for name in _MOST:
         if (most := made.pop(name, None)) is not None:

@@ -24,8 +24,8 @@ def checked_options(options: Mapping[str, object] | None) -> JsonObject:
     for name in OURS:
         if name in given:
             raise UsageError(
-                f"the option {name!r} cannot be set: it follows from the conversation, "
-                "its tools and the provider"
+                f"the option {name!r} cannot be set: Vespe derives it from the conversation, its "
+                "tools and the provider"
             )
     return given
 

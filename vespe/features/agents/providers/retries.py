@@ -46,7 +46,7 @@ class Patience:
 
     def limits(self, what: str, cancel: threading.Event | None) -> ExchangeLimits:
         """Start the time limits of one request, including its retries and waits."""
-        hint = "the endpoint may be busy: ask again later, or for less"
+        hint = "the endpoint may be overloaded: try again later, or with a smaller request"
         return ExchangeLimits(
             what,
             timeout_s=self.total_s,

@@ -86,7 +86,7 @@ def check_match(turn: JsonObject, payload: JsonObject, *, number: int, path: str
             f"turn {number}{place} does not match: the request {wrong[1]}",
             turn=number,
             pointer=f"/turns/{number - 1}/match/{wrong[0]}",
-            hint="change the script's turn, or what leads to the request",
+            hint="change the script's turn, or what led to this request",
         )
 
 

@@ -158,7 +158,7 @@ def _streamed(provider: LLMProvider, reply: Reply, on_event: OnEvent) -> ModelAn
         raise answers.error_within(provider, {"error": processor.error}, reply)
     if not (processor.complete or processor.finish_reason or reply.framed):
         raise ProviderError(
-            f"the answer of {provider.name} broke off before it was whole",
+            f"the answer of {provider.name} ended before it was complete",
             request_id=reply.request_id,
             transient=True,
         )

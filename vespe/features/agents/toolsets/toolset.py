@@ -291,7 +291,7 @@ class Toolset:
         if mode == "native":
             hint = "`anthropic(native=True)` and `responses(native=True)` give deferred definitions"
             raise UsageError(
-                "whether an API searches tools itself is said where definitions are made for it",
+                "whether an API searches tools itself is set when definitions are made for it",
                 hint=hint,
             )
         budget = self._home.config.document.get("tool_budget")
@@ -567,7 +567,7 @@ class Toolset:
             with copied(one.origins):
                 why = self.why_not(one.tool, one.inputs)
             if why:
-                one = not_run(call, f"{why}; do without it", code="denied", tool=one.tool)
+                one = not_run(call, f"{why}; continue without it", code="denied", tool=one.tool)
         if isinstance(one, CallResult) and not one.ran:
             tool = self._held[call.name].tool if call.name in self._held else None
             tracing.tell_refused(call.name, one.outcome, tool=tool, call_id=call.call_id)

@@ -28,7 +28,7 @@ def command(forget: str | None, forget_all: bool, project_dir: str | None, as_js
     gone = policy_answers.forget(root, forget) if forget is not None or forget_all else ()
     if forget is not None and not gone:
         raise errors.NotFound(
-            f"no answer is kept on {forget!r} here", hint="`vespe agent answers` lists them"
+            f"no answer is stored for {forget!r} here", hint="`vespe agent answers` lists them"
         )
     kept = policy_answers.load(root)
     if as_json:
@@ -37,7 +37,7 @@ def command(forget: str | None, forget_all: bool, project_dir: str | None, as_js
     if gone:
         report.say(f"forgot {report.count(len(gone), 'answer')}")
     elif not kept:
-        report.note("no answers are kept for this project")
+        report.note("no answers are stored for this project")
     if not gone:
         tables.show(
             ("TOOL", "ANSWER", "RULE"),

@@ -34,7 +34,7 @@ _EXPLAINED: Final = """  y   yes, this once
   n   no, this once
   ns  no, in this session
   np  no, in this project
-  d   details: everything that the tool would get"""
+  d   details: everything that the tool would receive"""
 _DETAILS: Final = ("d", "v")
 """`v` is what asked for the details before 0.3."""
 

@@ -30,7 +30,7 @@ from vespe.models import JsonObject, JsonValue, Tool
 from vespe.projects.workspace import open_workspace
 from vespe.records import json_of
 
-_WHY: Final = "the conversation was kept before anybody allowed this call"
+_WHY: Final = "the conversation was saved before this call was approved"
 
 
 @click.command("calls", epilog="Example: vespe agent calls conversation.json approve call_1")

@@ -63,7 +63,7 @@ def _tools(agent: Agent, argument: str) -> None:
     if not said:
         report.say("the model is shown no tools")
     elif any(len(text) > _WIDTH for text in said.values()):
-        report.say("/tools NAME shows all of one")
+        report.say("/tools NAME shows one completely")
     return None
 
 
@@ -76,16 +76,16 @@ def _one_tool(agent: Agent, name: str) -> None:
 
 def _undo(agent: Agent, argument: str) -> None:
     report.say(
-        "your last message and what followed are taken back"
+        "your last message and everything after it were removed"
         if agent.transcript.undo()
-        else "there is nothing to take back"
+        else "there is nothing to undo"
     )
 
 
 def _save(agent: Agent, argument: str) -> None:
     path = _named(argument, "save")
     if os.path.lexists(path):
-        raise errors.UsageError(f"{path} exists already", hint="name another file")
+        raise errors.UsageError(f"{path} already exists", hint="choose another file")
     transcripts.save(agent.transcript, path)
     report.say(f"saved {report.count(len(agent.transcript.messages), 'message')} in {path}")
 
@@ -105,9 +105,9 @@ def _named(argument: str, command: str) -> str:
 
 COMMANDS: Final[dict[str, tuple[str, Callable[[Agent, str], None]]]] = {
     "help": ("list the commands", _help),
-    "tools": ("list the tools that the model is shown, or show one: /tools NAME", _tools),
-    "undo": ("take back your last message, and all that followed", _undo),
-    "save": ("keep the conversation in a new file: /save FILE", _save),
-    "load": ("go on with a conversation from a file: /load FILE", _load),
+    "tools": ("list the tools that the model sees, or show one: /tools NAME", _tools),
+    "undo": ("remove your last message and everything after it", _undo),
+    "save": ("save the conversation to a new file: /save FILE", _save),
+    "load": ("continue a conversation from a file: /load FILE", _load),
 }
 """What each command says of itself, and what does it."""

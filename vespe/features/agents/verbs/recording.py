@@ -38,8 +38,8 @@ class Recorded:
             return self._recording(wanted, transcript)
         if self.record is not None or wanted.provider is not None or wanted.script is not None:
             raise errors.UsageError(
-                "--replay takes its answers from the recording: leave --record, "
-                "--provider and --script out"
+                "--replay takes its answers from the recording: leave out --record, --provider and "
+                "--script"
             )
         replaying = ReplayProvider(self.replay)
         return replaying, {} if self.run_tools else {"known": RecordedCalls(replaying)}

@@ -155,8 +155,8 @@ def _run(
 def _refuse_beside(given: Mapping[str, object]) -> None:
     if named := [name for name, value in given.items() if value]:
         raise errors.UsageError(
-            "--replay TALK --tools live takes the conversation from TALK: "
-            f"leave {' and '.join(named)} out"
+            "--replay TALK --tools live takes the conversation from TALK: leave out "
+            f"{' and '.join(named)}"
         )
 
 
@@ -180,8 +180,8 @@ def _prompt(prompt: str | None, transcript: Transcript) -> str | None:
         prompt = sys.stdin.buffer.read(transcripts.MAX_BYTES).decode("utf-8", "replace")
     if prompt is None and not _goes_on(transcript):
         raise errors.UsageError(
-            "say what to ask",
-            hint="`vespe agent run PROMPT …`; --resume FILE goes on where calls wait for results",
+            "no prompt was given",
+            hint="`vespe agent run PROMPT …`; or continue a conversation with --resume FILE",
         )
     if prompt is not None and not prompt.strip():
         raise errors.UsageError("the prompt is empty")
@@ -201,13 +201,13 @@ def _file(resume: str | None, save: str | None) -> str | None:
     """Return the path of the file that the conversation is kept in, if any."""
     if save is not None and resume is not None:
         raise errors.UsageError(
-            "--resume keeps the conversation in its own file: leave --save out",
+            "--resume saves the conversation in its own file: leave out --save",
             hint="copy the file to keep both",
         )
     if save is not None and os.path.lexists(save):
         raise errors.UsageError(
-            f"{save} exists already",
-            hint=f"--resume {save} goes on with it; else name another file",
+            f"{save} already exists",
+            hint=f"continue it with --resume {save}, or choose another file",
         )
     return save or resume
 
@@ -220,24 +220,24 @@ def _ended(result: RunResult, *, as_json: bool, resuming: str | None, kept: str)
     if result.stop_reason == DONE:
         if not result.complete:
             report.warn(
-                "the model's answer is not whole: "
-                f"it ended with {result.finish_reason or 'nothing that says so'}"
+                "the model's answer is incomplete: it ended with "
+                f"{result.finish_reason or 'nothing that says so'}"
             )
         return 0
     if result.stop_reason == WAITS_FOR_APPROVAL:
         report.error(
             "a call of the model's program needs your approval, but there is no one to ask here; "
-            "the conversation is kept, and the program waits",
-            f"`vespe agent calls {shlex.quote(kept)}` shows the call, "
-            f"`vespe agent calls {shlex.quote(kept)} approve` allows it; then `{resuming}` goes on",
+            "the conversation is saved, and the program waits",
+            f"`vespe agent calls {shlex.quote(kept)}` shows the call, `vespe agent calls "
+            f"{shlex.quote(kept)} approve` allows it; then `{resuming}` continues",
         )
         return 1
     said, option = _LIMITS.get(result.stop_reason, (result.stop_reason, ""))
     waiting = f"; {_waiting(result.open_calls)} for results" if result.open_calls else ""
     hint = (
-        f"`{resuming}` goes on"
+        f"`{resuming}` continues"
         if resuming
-        else "--save FILE keeps a conversation, so that it can go on"
+        else "--save FILE saves a conversation, so that you can continue it"
     )
     report.error(f"the model was stopped: {said} ({option}){waiting}", hint)
     return 124 if result.stop_reason == "max_seconds" else 1

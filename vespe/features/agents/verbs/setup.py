@@ -202,7 +202,7 @@ class Wanted:
             raise errors.UsageError("no model provider is configured", hint=hint)
         if (name == "simulated") != (self.script is not None):
             raise errors.UsageError(
-                "--script goes with --provider simulated, and that needs one", hint=_SCRIPT
+                "--script and --provider simulated can only be used together", hint=_SCRIPT
             )
         named = (
             (transcript.provider, transcript.model),
@@ -266,7 +266,7 @@ class Wanted:
         )
         if sum((bool(names), self.kit is not None, self.no_tools)) > 1:
             raise errors.UsageError(
-                "--tools, --kit and --no-tools each say which tools: give one of them"
+                "--tools, --kit and --no-tools each select the tools: use one of them"
             )
         chosen = AgentOptions(
             tools=() if self.no_tools else names or None,
@@ -301,7 +301,7 @@ class Wanted:
 
 
 def _say_wait(error: errors.ProviderError, seconds: float) -> None:
-    report.note(f"{report.one_line(error.message)}; asked again in {seconds:.3g} s")
+    report.note(f"{report.one_line(error.message)}; trying again in {seconds:.3g} s")
 
 
 def named(transcript: Transcript, provider: LLMProvider) -> Transcript:

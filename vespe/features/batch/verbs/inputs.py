@@ -63,7 +63,8 @@ class Inputs:
             if repeated:
                 failure = _failure(
                     "duplicate_id",
-                    f"the id {strict_json.compact_json(item.id)} came before: an id is called once",
+                    f"the id {strict_json.compact_json(item.id)} was already used: each id is "
+                    "called once",
                 )
                 item = Item(f"line {number}", {}, failure)
             yield item
@@ -188,7 +189,7 @@ def _object(line: bytes) -> JsonObject:
 def _with_id(arguments: JsonObject, name: str) -> Item:
     id: JsonValue = arguments.pop(name, None)
     if not isinstance(id, (str, int)) or isinstance(id, bool):
-        raise ValueError(f"has no string or whole number as {name!r}, which is to be its id")
+        raise ValueError(f"needs a string or an integer as {name!r}, which is its id")
     return Item(id, arguments)
 
 

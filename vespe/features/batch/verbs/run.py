@@ -116,7 +116,7 @@ def command(
     error and does not end the batch. The exit code is 1 if a call failed.
     """
     if resume and output is None:
-        raise errors.UsageError("--resume goes on with a file", hint="name it with -o OUT.jsonl")
+        raise errors.UsageError("--resume continues a file", hint="name it with -o OUT.jsonl")
     _confirm_cluster(engine, insecure=insecure)
     workspace = open_workspace(project_dir)
     path = replace(open_path(workspace, trusted=trusted), progress=report.note)
@@ -124,8 +124,7 @@ def command(
     path.check_trust()
     if retries and not is_repeatable(tool):
         report.warn(
-            f"--retries does nothing here: {tool.name} says neither that it is read-only nor that "
-            "it is idempotent"
+            f"--retries has no effect here: {tool.name} is neither read-only nor idempotent"
         )
     plan = Plan(jobs=jobs or 0, ordered=ordered, retries=retries, timeout_s=timeout)
     with batch_inputs.open_inputs(source, tool, id_field=id_field, is_csv=is_csv) as inputs:
@@ -145,13 +144,13 @@ def _confirm_cluster(engine: str, *, insecure: bool) -> None:
     if insecure or not engines.is_open(engine):
         return
     risk = (
-        f"{engine} is not encrypted and does not know its users: whoever reaches it can read the "
-        "inputs, and run code as the users of its workers"
+        f"{engine} is not encrypted and does not authenticate its users: anyone who can reach it "
+        "can read the inputs and run code as the users of its workers"
     )
     if not options.interactive():
         raise errors.Refused(
-            f"{risk}; there is no terminal to ask on",
-            hint="--insecure uses it all the same; docs/batches.md says how a cluster is closed",
+            f"{risk}; there is no terminal to confirm this",
+            hint="use it anyway with --insecure; docs/batches.md explains how to secure a cluster",
         )
     report.say(risk)
     options.confirm("use it?", yes=False)
@@ -172,8 +171,9 @@ def _refuse_way_out(output: str, root: str) -> None:
         real = os.path.realpath(place)
         if place.startswith(base) and os.path.commonpath((real, top)) != top:
             raise errors.Refused(
-                f"{output} leads out of the project, to {real}: nothing is written through a link",
-                hint=f"name the place itself: -o {shlex.quote(real)}",
+                f"{output} leads out of the project, to {real}, and Vespe does not write through "
+                "links",
+                hint=f"name the target itself: -o {shlex.quote(real)}",
             )
 
 
@@ -185,7 +185,9 @@ def _write(batch: engines.Batch, output: str, resume: bool, progress: "Progress"
                 progress.tell(outcome)
         except KeyboardInterrupt:
             progress.end()
-            report.note(f"what is done is in {output}; the same command with --resume goes on")
+            report.note(
+                f"the finished calls are in {output}; continue with the same command and --resume"
+            )
             raise
 
 

@@ -97,8 +97,8 @@ def command(
             report.emit(f"{finding.kind}: {finding.message}\n  {finding.command}")
         report.note(
             f"{report.count(len(found.findings), 'finding')} in "
-            f"{report.count(found.calls, 'call')}, {found.seconds:.1f} s;"
-            f" --seed {found.seed} tries the same again"
+            f"{report.count(found.calls, 'call')}, {found.seconds:.1f} s; --seed {found.seed} "
+            "repeats this run"
         )
     return 1 if found.findings else 0
 

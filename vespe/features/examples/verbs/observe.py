@@ -30,8 +30,8 @@ def command(name: str, write: bool, trusted: bool, project_dir: str | None, as_j
     """
     if machine().level == "off":
         raise errors.Refused(
-            "this machine has no sandbox to observe in",
-            hint="`vespe doctor` says what would give it one",
+            "observing needs a sandbox, which this machine does not have",
+            hint="`vespe doctor` shows how to get one",
         )
     workspace = open_workspace(project_dir)
     tool = workspace.tool(name)
@@ -60,5 +60,5 @@ def command(name: str, write: bool, trusted: bool, project_dir: str | None, as_j
     for key, index in found.needed_by.items():
         report.say(f"{key}: example {index} fails with less")
     for key in found.spare:
-        report.say(f"note: {key} states more than the examples need")
+        report.say(f"note: {key} allows more than the examples need")
     return 0

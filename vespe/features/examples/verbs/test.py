@@ -70,7 +70,7 @@ def command(
     gc.enable()  # unlike most commands, this one lives
     if update and against:
         raise errors.UsageError(
-            "--update records a tool's own examples, and --against runs another's"
+            "--update records a tool's own examples, so it cannot be used with --against"
         )
     workspace = open_workspace(project_dir)
     log = CallLog(workspace.root, purpose="test")
@@ -152,5 +152,5 @@ def _summarise(tools: Sequence[Tool], results: Sequence[ExampleResult], *, as_js
     )
     if without and not results:
         report.next_step(
-            "`vespe tool run NAME KEY=VALUE --save-example` keeps a call as an example"
+            "`vespe tool run NAME KEY=VALUE --save-example` saves a call as an example"
         )
