@@ -246,7 +246,7 @@ def _of_others(made: ServerEntry, name: str, text: str) -> str:
         return ""
     if plain != named:
         made.notes.append(
-            f"what {name} is by default is not imported: set {', '.join(plain)} in your "
+            f"the default of {name} is not imported: set {', '.join(plain)} in your "
             "environment, or store it as a secret"
         )
     _declare(made, plain)

@@ -294,7 +294,7 @@ def test_p79_a_wrong_reference_is_told_to_the_model_and_nothing_runs(
 def test_p82_a_reference_of_another_client_is_none(large: ServedTools) -> None:
     asked(large, ServedClient(), "fetch")
     result = asked(large, ServedClient(), "length", text={"$result": "r1"})
-    assert "no result has been too large so far" in result["content"][0]["text"]
+    assert "no result was too large so far" in result["content"][0]["text"]
 
 
 def test_a_projects_own_read_result_is_the_projects(root: Path) -> None:
