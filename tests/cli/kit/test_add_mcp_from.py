@@ -68,7 +68,7 @@ def test_a_variable_that_is_made_of_another_one_is_what_clients_make_it(
     monkeypatch.setenv("TEAM_VALUE", "blue-team")
     monkeypatch.setenv("OTHER", "other-value")
     done = command(*add)
-    assert done.code == 0 and "what URL is by default is not taken over" in done.err, done.err
+    assert done.code == 0 and "the default of URL is not imported" in done.err, done.err
     assert command("kit", "sync", "--locked").code == 0
     seen = json.loads(command("tool", "run", "echo").out)
     assert seen["TEAM"] == "***" and seen["URL"] == "x:***:***" and seen["OTHER"] == "***"
