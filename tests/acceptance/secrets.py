@@ -224,7 +224,7 @@ def tried(name: str, fault: str) -> dict[str, Any]:
             "fault": fault,
             "leaks": found,
             "codes": codes,
-            "struck out": {
+            "only redacted": {
                 "said": _struck(world.said.values()),
                 "pages": _struck(pages.values()),
                 "files": _struck(data for path, data in world.written() if path not in own),
@@ -241,7 +241,7 @@ def tried(name: str, fault: str) -> dict[str, Any]:
 
 
 def _struck(texts: Iterable[bytes]) -> int:
-    """Count those that the secret was struck out of, so that it was on its way there."""
+    """Count those that the secret was only redacted of, so that it was on its way there."""
     return sum(b"***" in text for text in texts)
 
 

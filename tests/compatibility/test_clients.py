@@ -53,7 +53,7 @@ def test_a_file_in_a_repository_becomes_what_it_was_too(world: World) -> None:
     world.add("studio")
     world.git("init", "--quiet", cwd="studio")
     done = world.run("mcp", "config", "claude-code", "--remove", cwd="studio")
-    assert "what it was before" in done.err
+    assert "as it was before" in done.err
     assert (world.root / "studio/.mcp.json").read_text(encoding="utf-8") == '{"mcpServers": {}}\n'
 
 

@@ -149,7 +149,7 @@ def _up(process: subprocess.Popen[bytes], err: Path) -> Serving:
         assert process.poll() is None, said
         time.sleep(0.02)
     token = re.search(r"Bearer (\S+)", said)
-    kept = re.search(r"the token is in (\S+?),? ?(?:made just now)?\n", said)
+    kept = re.search(r"the token is in (\S+?),? ?(?:which was just created)?\n", said)
     known = (
         token[1] if token else Path(kept[1]).read_text(encoding="utf-8").strip() if kept else None
     )

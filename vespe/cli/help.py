@@ -11,48 +11,48 @@ from vespe.documents import near
 
 TOPICS: Final = {
     "exit-codes": """\
-  0    the command did what it says
-  1    it ran, and found or caused a failure (a failing test, a lint error, a tool that failed)
+  0    success
+  1    the command ran, but something failed (a test, a tool, or a lint rule)
   2    the command line is wrong
-  3    there is no such project, tool or kit
-  4    a file is not what Vespe can read
-  5    the arguments do not fit the tool's schema
+  3    a project, tool or kit was not found
+  4    a file is invalid, or differs from what was pinned
+  5    the arguments do not match the tool's schema
   6    refused: not trusted, no approval, a missing secret or key, an address that is not allowed
   70   a bug in Vespe
-  124  the time was over
-  130  interrupted by Ctrl-C (129 by HUP, 143 by TERM)
-  141  the reader of the output has gone
+  124  the time limit was reached
+  130  interrupted with Ctrl-C (129: by SIGHUP, 143: by SIGTERM)
+  141  the program that reads the output has ended
 """,
     "environment": """\
-  VESPE_PROJECT        the project's directory, where no --project names one
-  VESPE_KITS_PATH      absolute directories with kits, divided by colons; they come before all others
-  VESPE_TRUSTED_PATHS  directories whose projects are trusted, divided by colons (for CI and containers)
-  VESPE_INSTALL        what pip installs as Vespe, for the workflow of a new kit (where it knows no better)
-  NO_COLOR             any value: print without colour
+  VESPE_PROJECT        the project's directory, unless --project is given
+  VESPE_KITS_PATH      directories with kits, as absolute paths separated by colons; they are searched first
+  VESPE_TRUSTED_PATHS  directories whose projects are trusted, separated by colons (for CI and containers)
+  VESPE_INSTALL        what `pip install` gets to install Vespe, for the CI workflow of a new kit
+  NO_COLOR             set to any value: print without colour
   COLUMNS              the width of tables and help pages
-  CI                   any value: never ask, as without a terminal
+  CI                   set to any value: never prompt, as without a terminal
   VISUAL, EDITOR       the editor of `vespe tool edit`
   XDG_CONFIG_HOME, XDG_DATA_HOME, XDG_STATE_HOME, XDG_CACHE_HOME
-                       where your configuration, kits, logs and caches are
+                       where your configuration, kits, logs and caches are stored
 
-A tool's process gets PATH, HOME, LANG, LC_*, TERM, USER, TMPDIR, TZ and the secrets that it declares, and nothing else.
+A tool's process gets only PATH, HOME, LANG, LC_*, TERM, USER, TMPDIR, TZ and the secrets that it declares.
 """,  # noqa: E501  # a page as it is shown
     "arguments": """\
-  a=6           typed by the tool's schema: a number where the schema says number, else a string
-  --a 6         the same (put options of the command itself, such as --timeout, before the tool's name or spell them out)
+  a=6           converted to the type in the tool's schema: a number if the schema says so, otherwise a string
+  --a 6         the same; write options of the command itself, such as --timeout, before the tool's name
   tags=x tags=y a list, item by item
   a:='{"k": 1}' raw JSON
   text=@FILE    the contents of a file
   --args JSON   all arguments as one object; --args @FILE and --args - read it from a file or stdin
 
-`vespe tool run NAME --help` shows what a tool takes.
+`vespe tool run NAME --help` shows the arguments of a tool.
 """,  # noqa: E501  # a page as it is shown
     "templates": """\
-  {name}        one whole input, in argv, URLs, query values, headers and bodies
-  ["--n={n}"]   a nested list is left out as a whole where its input is absent
+  {name}        the value of an input, in argv, URLs, query values, headers and bodies
+  ["--n={n}"]   a nested list is left out completely if the call does not have the input
   ${env:NAME}   a secret that the tool declares in `secrets`
 
-One template is one argument: a value never splits or joins arguments. A value that begins with - is refused, unless it follows --.
+Each template makes one argument; a value never becomes several arguments. A value that begins with - is refused, unless it follows --.
 """,  # noqa: E501  # a page as it is shown
 }
 """Pages of plain text by their names."""

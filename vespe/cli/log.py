@@ -13,7 +13,7 @@ from vespe.cli import options, report, tables
 from vespe.models import JsonObject
 from vespe.projects.workspace import find_root
 
-_COLUMNS: Final = ("TIME", "ID", "TOOL", "OUTCOME", "MS", "ARGUMENTS OR ERROR")
+_COLUMNS: Final = ("TIME", "ID", "TOOL", "OUTCOME", "TOOK", "ARGUMENTS OR ERROR")
 _POLL_S: Final = 0.3
 _LONGEST: Final = 200
 
@@ -185,7 +185,7 @@ def _cells(call: JsonObject, root: str | None) -> tuple[str, ...]:
         *((str(call.get("project", "")),) if root is None else ()),
         f"{'  ' if call.get('parent') else ''}{call.get('tool')}",
         str(call.get("outcome")),
-        f"{call.get('duration_ms', 0):.0f}",
+        f"{call.get('duration_ms', 0):.0f} ms",
         _said(call),
     )
 

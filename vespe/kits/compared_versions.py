@@ -104,7 +104,7 @@ def _gone_and_new(before: Sequence[Tool], after: Sequence[Tool]) -> Iterator[Com
             gone = Change(
                 part="tool",
                 verdict="breaking",
-                message="is gone: calls of it find nothing",
+                message="was removed: calls of it fail",
                 side="old",
             )
             yield Comparison(tool=tool.name, uid=tool.uid, changes=(gone,))

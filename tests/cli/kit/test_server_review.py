@@ -18,7 +18,11 @@ def drafted(text: str = "Does it.") -> mcp_kits.KitDraft:
 def test_how_a_server_is_reached_is_shown_inert(capfd: pytest.CaptureFixture[str]) -> None:
     server_review.announce(SERVER)
     said = capfd.readouterr().err
-    assert "start, with your rights" in said and "\x1b" not in said and '["TOKEN"]' in said
+    assert (
+        "start this server with your permissions" in said
+        and "\x1b" not in said
+        and '["TOKEN"]' in said
+    )
     assert "~/.npm" in said
 
 
@@ -26,7 +30,7 @@ def test_the_servers_of_a_file_are_all_shown_before_the_one_question(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     entries = [ServerEntry(name=name, server=SERVER, notes=["a note"]) for name in ("one", "two")]
-    with pytest.raises(errors.Refused, match="Start or reach 2 servers"):
+    with pytest.raises(errors.Refused, match="Start or connect to 2 servers"):
         server_review.confirm_entries(entries, yes=False)
     said = capfd.readouterr().err
     assert "two, as the kit two" in said and said.count("a note") == 2

@@ -14,6 +14,6 @@ def test_what_an_mcp_client_would_see_and_what_is_left_out_is_said(
     checks = command("doctor", "--json").document["checks"]
     said = {check["message"]: check["state"] for check in checks if check["about"] == "mcp"}
     assert said.pop("`vespe mcp serve` shows 0 tools") == "ok"
-    assert [state for message, state in said.items() if "nothing implements it" in message] == [
+    assert [state for message, state in said.items() if "it has no implementation" in message] == [
         "warning"
     ]

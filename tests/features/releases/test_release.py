@@ -49,7 +49,7 @@ def test_what_broke_callers_asks_for_a_larger_step_and_shows_why(kit: Path) -> N
     assert b"**Breaking:** `say`" in plan.files["CHANGELOG.md"]
     assert json.loads(plan.files["kit_config.json"])["version"] == "0.2.0"
     with pytest.raises(
-        Refused, match=r"a breaking change asks for a minor version.*aaaa"
+        Refused, match=r"a breaking change requires a minor version.*aaaa"
     ) as caught:
         planned(kit, "patch")
     assert caught.value.hint == "`vespe kit release --bump minor` releases 0.2.0"
@@ -106,7 +106,7 @@ def test_a_tool_that_was_broken_at_the_last_tag_does_not_stop_a_release(kit: Pat
     plan = planned(kit)
     assert str(plan.version) == "1.1.0"
     (change,) = plan.compared[0].changes
-    assert change.message == "cannot be compared: at v1.0.0 it did not work"
+    assert change.message == "cannot be compared, because it was broken at v1.0.0"
     gitrepo.git(kit, "tag", "v1.1.0")
     (kit / "tool-say/config.json").write_text("{}", encoding="utf-8")
     gitrepo.commit(kit)

@@ -46,8 +46,8 @@ def test_a_secret_is_proved_and_never_quoted(tools: Path, monkeypatch: pytest.Mo
         ({"ref": "env:ELSEWHERE"}, "unavailable", "env", "ELSEWHERE"),
         ("hunter2", "ok", "value", None),
         ("xyz", "ok", "value", "shorter than 4"),
-        ("op://hunter2", "ok", "value", "it is used as it is"),
-        ('{"ref": "env:hunter2"}', "ok", "value", "it is used as it is"),
+        ("op://hunter2", "ok", "value", "it is used as the value"),
+        ('{"ref": "env:hunter2"}', "ok", "value", "it is used as the value"),
         ('{"type": "service_account", "private_key": "hunter2"}', "ok", "value", None),
         ("{hunter2", "ok", "value", None),
     )

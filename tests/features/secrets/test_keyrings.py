@@ -92,7 +92,7 @@ def test_a_machine_without_a_keyring_says_what_else_there_is(
 ) -> None:
     monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
     text = refused()
-    assert "no keyring answers on this machine" in text and "--store file" in text
+    assert "no keyring is available on this machine" in text and "--store file" in text
     assert not keyrings.is_usable(os.environ)
 
 

@@ -101,10 +101,10 @@ def test_a_file_that_others_can_open_is_refused_with_the_command_that_mends_it(f
 @pytest.mark.skipif(os.geteuid() == 0, reason="root's files are root's own")
 def test_a_file_of_roots_is_not_to_be_mended_by_its_reader(home: Path) -> None:
     said = refused({"ref": "file:/etc/passwd"})
-    assert "others can open the file" in said and "make a copy of your own" in said
+    assert "others can open the file" in said and "make your own copy" in said
     (home / "closed").touch(0o000)
     said = refused({"ref": f"file:{home}/closed"})
-    assert "Permission denied" in said and "see that you can read it" in said
+    assert "Permission denied" in said and "check that you can read it" in said
 
 
 @pytest.mark.root

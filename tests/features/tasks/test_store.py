@@ -143,7 +143,7 @@ def test_a_file_that_is_damaged_or_newer_is_no_task(tasks: TaskStore) -> None:
     ):
         path.write_text(text, encoding="utf-8")
         assert tasks.list() == []
-        with pytest.raises(InvalidDocument, match="is not the file of a task"):
+        with pytest.raises(InvalidDocument, match="is not a task file"):
             tasks.read(task.id)
 
 
@@ -201,7 +201,7 @@ def test_a_file_that_was_edited_is_named_and_hides_no_other(
         json.dumps(document | change) if isinstance(change, dict) else str(change), encoding="utf-8"
     )
     assert tasks.list(project="/") == [other] and tasks.unreadable == [str(path)]
-    with pytest.raises(InvalidDocument, match="is not the file of a task"):
+    with pytest.raises(InvalidDocument, match="is not a task file"):
         tasks.read(task.id)
     with pytest.raises(TaskNotFound):
         tasks.read(task.id, owner=OWNER)

@@ -11,12 +11,14 @@ from vespe.kits.mcp_kits import KitDraft
 from vespe.models import JsonObject
 from vespe.tools import mcp_definitions, mcp_skills
 
+_START = "start this server with your permissions"
+
 
 def announce(server: JsonObject) -> None:
     """Say how a server is reached, before it is."""
     reach = server.get("url") or server["command"]
     report.say(
-        f"The server, which calls {'reach' if 'url' in server else 'start, with your rights'}: "
+        f"Calls will {'connect to this server' if 'url' in server else _START}: "
         f"{report.json_line(reach)}"
     )
     for key in ("headers", "env", "secrets"):
@@ -29,9 +31,9 @@ def announce(server: JsonObject) -> None:
 def confirm_start(server: JsonObject, *, yes: bool) -> None:
     """Ask before a server is started, or connected to."""
     options.confirm(
-        "Start it, to see its tools?"
+        "Start it now to list its tools?"
         if "command" in server
-        else "Connect to it, to see its tools?",
+        else "Connect to it now to list its tools?",
         yes=yes,
     )
 
@@ -45,7 +47,8 @@ def confirm_entries(entries: Sequence[ServerEntry], *, yes: bool) -> None:
             report.say(f"  {report.one_line(note)}")
     if entries:
         options.confirm(
-            f"Start or reach {report.count(len(entries), 'server')}, to see their tools?", yes=yes
+            f"Start or connect to {report.count(len(entries), 'server')} now to list their tools?",
+            yes=yes,
         )
 
 

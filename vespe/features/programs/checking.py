@@ -27,7 +27,7 @@ _NO_MEMBER: Final = re.compile(r"Module `([^`]+)` has no member `([^`]+)`")
 _ONE_OF: Final = re.compile(r"Expected `Literal\[.*\]`, found `(str|int)`$")
 _SCRIPT: Final = re.compile(r'File "[^"]*", line (\d+)')
 _MOST_PROBLEMS: Final = 50
-_TOO_MUCH: Final = "its check takes too much time or memory: run it in parts"
+_TOO_MUCH: Final = "checking it takes too much time or memory: split it"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -86,7 +86,7 @@ def arguments_of(tool: Tool, name: str, packed: Any) -> JsonObject:
     places = positional(tool)
     if len(given) > len(places):
         raise InvalidArguments(
-            f"{name}() takes {len(places)} arguments by position, and {len(given)} were given"
+            f"{name}() takes {len(places)} positional arguments, but got {len(given)}"
         )
     found = dict(zip(places, given, strict=False))
     twice = sorted(found.keys() & named.keys())

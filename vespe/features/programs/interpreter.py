@@ -34,7 +34,7 @@ _PROCESS_MB: Final = 1024
 """What its process may, which checks types too."""
 _MOST: Final = 32
 PRINTED: Final = "printed too much"
-LONGER: Final = "give it longer with --timeout (`timeout_s` in Python), or run it in parts"
+LONGER: Final = "raise the time limit with --timeout (`timeout_s` in Python), or split the program"
 _POLL_S: Final = 0.05
 _IDLE_S: Final = 5.0
 _ENDING: Final = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
@@ -185,7 +185,7 @@ class WorkerSession:
                 f"the program printed more than {defaults.MAX_OUTPUT_BYTES:,} bytes and was ended"
             )
         return ProgramFailed(
-            "the process that ran the program has ended: it may have needed too much memory",
+            "the process that ran the program ended: it may have needed too much memory",
             details={"said": str(error)[:200]},
         )
 

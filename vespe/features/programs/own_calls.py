@@ -273,7 +273,8 @@ def _require(code: object, timeout_s: float, max_calls: int) -> None:
         raise errors.UsageError(f"code is a program as a string, not of type {type(code).__name__}")
     if not 0 < timeout_s <= MAX_TIMEOUT_S:
         raise errors.UsageError(
-            f"timeout_s is a number of seconds above 0, at most {MAX_TIMEOUT_S}, not {timeout_s}"
+            f"timeout_s must be a number of seconds above 0 and at most {MAX_TIMEOUT_S}, not "
+            f"{timeout_s}"
         )
     if max_calls < 0:
-        raise errors.UsageError(f"max_calls is a number of calls, not {max_calls}")
+        raise errors.UsageError(f"max_calls must be a number of calls, not {max_calls}")

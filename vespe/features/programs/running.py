@@ -330,7 +330,7 @@ class ProgramRun:
                 f"the program's result has {size:,} bytes and what it printed {self._printed:,}: "
                 f"both together may have {defaults.MAX_OUTPUT_BYTES:,}",
                 kept=text.encode("utf-8", "replace")[: defaults.LARGER_CAP_BYTES],
-                hint="return what is needed of it",
+                hint="return only what you need",
             )
         try:
             return strict_json.parse_json(text)
@@ -367,9 +367,9 @@ def _plain(said: str) -> str:
     if "cannot suspend in this synchronous context" in said:
         return "a function that map, filter or a sort calls cannot call a tool: use a loop"
     if said.startswith("RuntimeError: suspension"):
-        return "it waited too often"
+        return "it waited too many times"
     if "exceptions can only be called with" in said:
-        return "TypeError: an error is made of one string or of nothing: use str(…) for a value"
+        return "TypeError: an exception takes one string or no argument: use str(…) for a value"
     return said.replace(AWAITED, "").replace(CALLED, "")
 
 

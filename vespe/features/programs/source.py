@@ -120,7 +120,7 @@ BUILTINS: Final = {
     "globals": "name the variable",
     "locals": "name the variable",
     "vars": "name the variable",
-    "input": "nobody can be asked: use what the tools tell",
+    "input": "there is no one to ask: use the results of tools",
     "breakpoint": "use print()",
     "open": "a program has no files: call a tool that reads or writes them",
     "exit": "let the last expression be the result, and raise an error where it fails",
@@ -160,8 +160,8 @@ def read_program(code: str, functions: Collection[str]) -> Program:
     size = len(text.encode("utf-8"))
     if size > MAX_BYTES:
         raise InvalidProgram(
-            f"the program has {size:,} bytes, and may have {MAX_BYTES:,}",
-            hint="run it in parts, or let a tool read what it holds as data",
+            f"the program has {size:,} bytes, but at most {MAX_BYTES:,} are allowed",
+            hint="split it, or let a tool read the data in it",
         )
     tree = _parsed(text)
     reading = _Reading(tree, functions)
@@ -215,7 +215,7 @@ def _syntax(error: SyntaxError) -> str:
     shown = (error.text or "").strip()
     where = f" in `{shown[:80]}`" if shown else ""
     hint = (
-        ": inside the braces of an f-string use the other kind of quotes"
+        ": use the other kind of quotes inside the braces of an f-string"
         if "f-string" in str(error.msg)
         else ""
     )
@@ -256,7 +256,7 @@ class _Reading(ast.NodeVisitor):
         self._judge_name(node, node.id)
         if isinstance(node.ctx, ast.Load):
             if node.id in BUILTINS and not (node.id in self._functions or node.id in self._bound):
-                self._say(node, f"`{node.id}` is not there: {BUILTINS[node.id]}")
+                self._say(node, f"`{node.id}` does not exist in programs: {BUILTINS[node.id]}")
             if node.id in self._functions:
                 self.used[node.id] = None
                 if id(node) not in self._called:
@@ -314,7 +314,7 @@ class _Reading(ast.NodeVisitor):
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         if node.module == "__future__":
-            self._say(node, "`from __future__` is not needed: leave it out")
+            self._say(node, "`from __future__` is not needed: remove it")
             return
         self._judge_module(node, "." * node.level + (node.module or ""))
         for alias in node.names:
@@ -411,7 +411,7 @@ class _Reading(ast.NodeVisitor):
     def _judge_bound(self, node: ast.AST, name: str) -> None:
         self._judge_name(node, name)
         if name in self._functions:
-            self._say(node, f"{name!r} is a tool here: give what you define another name")
+            self._say(node, f"{name!r} is the name of a tool: choose another name")
 
     def _say(self, node: ast.AST, message: str) -> None:
         found = problem(getattr(node, "lineno", 0), message)

@@ -160,8 +160,8 @@ def planned(
     if previous is not None and not repository.changed_since(previous.tag):
         raise Refused(
             f"nothing changed in this kit since {previous.tag}, so there is nothing to release",
-            hint="a tag is of the whole repository: a kit with versions of its own needs a "
-            "repository of its own",
+            hint="a tag applies to the whole repository, so a kit with its own versions needs its "
+            "own repository",
         )
     if previous is not None and not versions.is_enough(previous, version, needed):
         raise Refused(
@@ -170,8 +170,8 @@ def planned(
         )
     if repository.has_tag(version.tag):
         raise Refused(
-            f"there is a tag {version.tag} already",
-            hint="it does not lead to this branch: release from the branch that has it, or say a "
+            f"the tag {version.tag} already exists",
+            hint="it is not on this branch: release from the branch that has it, or choose a "
             "larger --bump",
         )
     release = Release(
@@ -207,7 +207,7 @@ def _compared(
     except InvalidTool as error:
         if str(error.details.get("path")).startswith(os.path.join(copy, "")):
             raise
-        message = f"cannot be compared: at {previous.tag} it did not work"
+        message = f"cannot be compared, because it was broken at {previous.tag}"
         unknown = Change(part="tool", verdict="unknown", message=message, side="old")
         return [Comparison(tool=error.uid, uid=error.uid, changes=(unknown,))]
 
@@ -230,12 +230,12 @@ def _too_small(
     breaking = [line for line in changelog.lines_of(compared) if line.startswith("- **Breaking:**")]
     if not breaking:
         return (
-            f"{version} is too small a step from {previous}: what changed asks for a {needed} one"
+            f"{version} is too small a step from {previous}: the changes require a {needed} version"
         )
     first = breaking[0].removeprefix("- **Breaking:** ")
     more = f" ({len(breaking) - 1} more)" if len(breaking) > 1 else ""
     return (
-        f"{version} is too small a step from {previous}: a breaking change asks for a {needed} "
+        f"{version} is too small a step from {previous}: a breaking change requires a {needed} "
         f"version. {first}{more}"
     )
 
@@ -259,8 +259,8 @@ def _files(release: Release, document: JsonObject) -> dict[str, bytes]:
 def _text(path: str) -> str:
     if os.path.islink(path):
         raise Refused(
-            f"{path} is a link, and a release writes the file itself",
-            hint="put the file there in place of the link",
+            f"{path} is a link, but a release writes to the file itself",
+            hint="replace the link with the file",
         )
     return strict_json.decode_utf8(atomic.read_bytes(path), path)
 

@@ -17,8 +17,8 @@ from vespe.records import dataclass
 from vespe.tools.secret_items import SecretItem, items_of, merged
 
 SHORT: Final = (
-    f"shorter than {redaction.SHORTEST} characters: it is struck out of results only where it "
-    "stands as a word of its own"
+    f"shorter than {redaction.SHORTEST} characters: it is only redacted in results where it is a "
+    "separate word"
 )
 _STORES: Final = ("keyring:", "file:", "env:", "op://", "age:", "se://")
 
@@ -95,7 +95,8 @@ def remark(value: str, source: str | None) -> str | None:
         return SHORT
     if source == "value" and (value.startswith(_STORES) or _is_object(value)):
         return (
-            'it is used as it is; to refer to a store, write {"ref": …} (`vespe secret set --ref`)'
+            'it is used as the value; to refer to a store, write {"ref": …} '
+            "(`vespe secret set --ref`)"
         )
     return None
 

@@ -30,9 +30,9 @@ def _secrets(project_dir: str | None) -> Iterator[Diagnosis]:
             yield Diagnosis(
                 about=f"secret {name}",
                 state="warning",
-                message=f"stands in plain text in {user.path}, and its name is not that of a "
-                f"variable: `vespe secret remove {shlex.quote(name)}` removes it, and `vespe "
-                "secret set NAME` sets it under another",
+                message=f"is stored as plain text in {user.path}, and its name is not a valid "
+                f"variable name: `vespe secret remove {shlex.quote(name)}` removes it, "
+                "and `vespe secret set NAME` sets it under another",
             )
     for name in plain:
         if said := declared.remark(str(configured[name]), "value"):
@@ -54,8 +54,8 @@ def _secrets(project_dir: str | None) -> Iterator[Diagnosis]:
         yield Diagnosis(
             about="secrets",
             state="ok",
-            message=f"{report.count(len(needs), 'secret')} of the tools here; "
-            "`vespe secret check` proves that each can be fetched",
+            message=f"{report.count(len(needs), 'secret')} of the tools here; `vespe secret check` "
+            "tests whether each is available",
         )
 
 

@@ -101,8 +101,9 @@ def _asked(
         last = next((line.strip() for line in reversed(lines) if line.strip()), "")
         how = f"signal {finished.signal}" if finished.signal else f"code {finished.returncode}"
         raise fails(
-            f"the keyring ended with {how}" + (f": {last[:300]}" if last else ""),
-            f"see that your desktop's keyring works, such as by `keyring get {_words(place)}`",
+            f"the keyring process ended with {how}" + (f": {last[:300]}" if last else ""),
+            "check that your desktop's keyring works, for example with `keyring get "
+            f"{_words(place)}`",
         ) from None
     _check(answer, fails)
     return answer
@@ -125,7 +126,7 @@ def _check(answer: JsonObject, fails: Fails) -> None:
         )
     if fault == "none":
         raise fails(
-            "no keyring answers on this machine"
+            "no keyring is available on this machine"
             if str(backend).startswith(("fail", "null"))
             else f"the keyring ({backend}) cannot be opened: {str(answer.get('said'))[:300]}",
             "a machine without a desktop has none: use a file, `vespe secret set NAME --store "

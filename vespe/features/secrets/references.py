@@ -85,12 +85,13 @@ def _ref(value: JsonObject) -> ReferenceProblem | None:
     ref = value["ref"]
     if not isinstance(ref, str):
         return ReferenceProblem(
-            "/ref", f"must be a string such as {_EXAMPLES}: a reference leads to no other reference"
+            "/ref",
+            f"must be a string such as {_EXAMPLES}: a reference cannot refer to another reference",
         )
     store, _, rest = ref.partition(":")
     if store not in _STORES:
         return ReferenceProblem(
-            "/ref", f"names no store: write {_EXAMPLES}; any other program is a `command`"
+            "/ref", f"does not name a store: write {_EXAMPLES}; any other program is a `command`"
         )
     said = _STORES[store](rest)
     return ReferenceProblem("/ref", said) if said else None
@@ -121,7 +122,7 @@ def _command(value: JsonObject) -> ReferenceProblem | None:
         or not all(isinstance(word, str) and "\0" not in word for word in argv)
     ):
         said = 'must be a list of strings, such as ["op", "read", "op://vault/item/field"]: '
-        return ReferenceProblem("/command", said + "no shell reads it")
+        return ReferenceProblem("/command", said + "it is not passed to a shell")
     if not argv[0] or ("/" in argv[0] and not os.path.isabs(argv[0])):
         said = "must be the name of a program on PATH, or an absolute path"
         return ReferenceProblem("/command/0", said)

@@ -95,7 +95,7 @@ def _from_environment(asked: SecretRequest) -> str:
     if not (value := asked.environment.get(name, "")):
         raise asked.fails(
             "the variable is empty" if name in asked.environment else "the variable is not set",
-            f"set {name}, or name another place: `vespe config set {asked.setting}.ref …`",
+            f"set {name}, or choose another place: `vespe config set {asked.setting}.ref …`",
         )
     return value
 
@@ -114,7 +114,7 @@ def _from_file(asked: SecretRequest) -> str:
     except OSError as error:
         hint = f"put the secret into {path}, with mode 600"
         if error.errno in (errno.EACCES, errno.EPERM):
-            hint = "see that you can read it: `vespe secret set` keeps a value in a file of yours"
+            hint = "check that you can read it; `vespe secret set` stores a value in your own file"
         raise asked.fails(_reason(error), hint) from None
     try:
         _check_private(asked, path, os.fstat(descriptor))
@@ -131,9 +131,9 @@ def _reason(error: OSError) -> str:
 
 def _check_private(asked: SecretRequest, path: str, status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
-        raise asked.fails("it is not a regular file", "put the secret into a file of its own")
+        raise asked.fails("it is not a regular file", "put the secret into a separate file")
     quoted = shlex.quote(path)
-    copy = f"make a copy of your own: `(umask 077; cat {quoted} > COPY)`"
+    copy = f"make your own copy: `(umask 077; cat {quoted} > COPY)`"
     if status.st_uid not in (0, os.geteuid()):
         said = f"the file belongs to another user (number {status.st_uid}), who could change it"
         raise asked.fails(said, copy)
@@ -188,16 +188,16 @@ def _from_command(asked: SecretRequest) -> str:
     except errors.TimedOut as error:
         raise asked.fails(
             f"it did not end within {seconds:g} s{_quoted(error.details.get('stderr', ''))}",
-            "it has no terminal to ask on: unlock its store first; "
-            f"`vespe config set {asked.setting}.timeout_s SECONDS` gives it longer",
+            "it cannot prompt, because it has no terminal: unlock its store first; `vespe config "
+            f"set {asked.setting}.timeout_s SECONDS` raises its time limit",
         ) from None
     except errors.OutputTooLarge:
         raise asked.fails(
             f"it printed more than {MOST_BYTES} bytes",
-            "name a command that prints the secret alone",
+            "use a command that prints only the secret",
         ) from None
     except errors.VespeError as error:
-        raise asked.fails(str(error), error.hint or "see that it runs in a terminal") from None
+        raise asked.fails(str(error), error.hint or "check that it runs in a terminal") from None
     printed = finished.stdout.decode("utf-8", "replace").strip()
     said = finished.stderr.decode("utf-8", "replace")
     # A program that traces itself prints the secret there too.
@@ -219,11 +219,12 @@ def _lines(asked: SecretRequest, text: str) -> str:
         return text
     if wanted == "first":
         if not lines[0]:
-            raise asked.fails("its first line is empty", "name a command that prints the secret")
+            raise asked.fails("its first line is empty", "use a command that prints the secret")
         return lines[0]
     raise asked.fails(
         f"it printed {len(lines)} lines",
-        f"say which count: `vespe config set {asked.setting}.lines first`, or all",
+        f"select which lines are the secret: `vespe config set {asked.setting}.lines first`, or "
+        "all",
     )
 
 
@@ -237,7 +238,7 @@ def _text(asked: SecretRequest, data: bytes) -> str:
     try:
         return value_in(data)
     except ValueError as error:
-        raise asked.fails(str(error), "put the secret there as text, and alone") from None
+        raise asked.fails(str(error), "put only the secret there, as text") from None
 
 
 def value_in(data: bytes) -> str:
@@ -254,7 +255,7 @@ def value_in(data: bytes) -> str:
     if not text.strip():
         raise ValueError("it is empty")
     if "\0" in text:
-        raise ValueError("it holds a NUL character, which no variable can")
+        raise ValueError("it contains a NUL character, which is not allowed in a variable")
     return text
 
 

@@ -27,7 +27,7 @@ def said_of(name: str) -> JsonValue:
     if name not in configured:
         raise errors.NotFound(
             f"your configuration has no secret {name}",
-            hint=f"`vespe secret set {name}` puts one there; `vespe secret list` lists them",
+            hint=f"`vespe secret set {name}` stores one; `vespe secret list` lists them",
         )
     return configured[name]
 
@@ -61,8 +61,9 @@ def put(name: str, value: str, store: str, *, environment: Mapping[str, str]) ->
         atomic.write_atomic(path, written, mode=0o600)
     if sources.fetch(asked) != value:
         raise asked.fails(
-            "it has another value than was put there",
-            "run it again, if another process wrote it at the same time; else name another --store",
+            "it does not have the value that was stored",
+            "if another process wrote it at the same time, run the command again; otherwise "
+            "choose another --store",
         )
     return made
 

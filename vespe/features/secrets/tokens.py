@@ -64,7 +64,7 @@ def ask(asking: TokenClient, *, fails: Fails) -> FetchedToken:
         )
     except errors.VespeError as error:
         said = str(redaction.redact(str(error), (asking.secret,)))
-        raise fails(said, error.hint or "see that its URL is right, and that it answers") from None
+        raise fails(said, error.hint or "check its URL, and that it answers") from None
     return _token(response, asking, fails)
 
 

@@ -57,7 +57,7 @@ def start(
     except InvalidDocument:
         answer = {}
     if "task" not in answer:
-        said = str(answer.get("error") or "it ended without a word")
+        said = str(answer.get("error") or "it ended without a message")
         raise ToolExecutionError(f"the process of the task did not start: {said}")
     return str(answer["task"])
 

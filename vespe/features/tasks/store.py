@@ -209,9 +209,9 @@ class TaskStore:
         task = self._read(identifier)
         if task is None and owner is None and self._is_there(identifier):
             raise InvalidDocument(
-                "is not the file of a task that this Vespe can read",
+                "is not a task file that this version of Vespe can read",
                 path=self._path(identifier),
-                hint="remove the file: what became of the call is not known",
+                hint="remove the file; the outcome of the call is unknown",
             )
         if task is None or (owner is not None and not secrets.compare_digest(task.owner, owner)):
             raise TaskNotFound(identifier)

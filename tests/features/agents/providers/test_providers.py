@@ -157,5 +157,5 @@ def test_a_key_that_cannot_be_had_is_said_with_its_setting_and_nothing_is_sent(
         ) as at:
             providers.provider_class("groq")("").create_message(USER)
         assert at.value.store == "command" and server.requests == []
-    with pytest.raises(UsageError, match="/providers/groq/api_key/ref names no store"):
+    with pytest.raises(UsageError, match="/providers/groq/api_key/ref does not name a store"):
         user_config.set_value("providers.groq.api_key", {"ref": "vault:x"})

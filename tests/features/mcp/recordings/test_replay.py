@@ -189,7 +189,7 @@ def test_what_cannot_be_recorded_or_replayed_is_a_sentence(project: Path) -> Non
         (("mcp", "serve", "--replay", "none.jsonl"), 1, "none.jsonl"),
         (("mcp", "serve", "--replay", "r.jsonl", "--read-only"), 2, "leave out the options"),
         (("mcp", "serve", "--replay", "r.jsonl", "--http", "0"), 4, "is not a recording of an MCP"),
-        (("mcp", "wrap", "--record", "r.jsonl", "--", "true"), 6, "is there already"),
+        (("mcp", "wrap", "--record", "r.jsonl", "--", "true"), 6, "already exists"),
     ):
         done = vespe(*words, cwd=project)
         assert sentence in " ".join(done.stderr.split()), done

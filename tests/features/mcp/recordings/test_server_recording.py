@@ -50,7 +50,7 @@ def test_what_was_written_is_read_and_is_its_owners_alone(file: Path) -> None:
 
 def test_a_file_that_is_there_is_not_written_over(file: Path) -> None:
     before = file.read_bytes()
-    with pytest.raises(Refused, match="is there already"):
+    with pytest.raises(Refused, match="already exists"):
         RecordingFile(str(file), server="x")
     assert file.read_bytes() == before
     with pytest.raises(StorageError):
@@ -94,5 +94,5 @@ def test_line_ends_of_another_system_are_no_edit(file: Path) -> None:
 
 def test_a_recording_without_a_whole_list_says_so(tmp_path: Path) -> None:
     read = server_recording.read(str(recorded(tmp_path / "a", ("tools/list", {}, LIST))))
-    with pytest.raises(InvalidDocument, match="no whole list"):
+    with pytest.raises(InvalidDocument, match="does not contain a complete list"):
         read.definitions()

@@ -76,7 +76,7 @@ def test_no_question_of_a_tool_has_the_key_of_the_approval() -> None:
 
 @pytest.mark.parametrize("answer", [None, 5, [], {}, {"action": "yes"}, {"action": ["accept"]}])
 def test_what_is_no_answer_is_told(answer: Any) -> None:
-    with pytest.raises(NeedsInput, match="accept, decline and cancel"):
+    with pytest.raises(NeedsInput, match="must be accept, decline or cancel"):
         elicitation.reply_in(answer)
 
 

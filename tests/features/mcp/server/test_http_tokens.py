@@ -30,7 +30,7 @@ def test_what_is_no_token_is_refused(text: str, tmp_path: Path) -> None:
     path = tmp_path / "token"
     path.write_text(text, encoding="utf-8")
     path.chmod(0o600)
-    with pytest.raises(InvalidDocument, match="holds no token"):
+    with pytest.raises(InvalidDocument, match="does not contain a token"):
         http_tokens.token_of(str(path))
 
 

@@ -75,7 +75,7 @@ def test_what_a_project_registered_is_listed_and_called_before_a_tool_of_its_nam
 
 
 def test_what_cannot_be_served_is_said(home: Path, project: Path) -> None:
-    with pytest.raises(vespe.UsageError, match="registry of its own"):
+    with pytest.raises(vespe.UsageError, match="its own registry"):
         vespe.serve_stdio(vespe.Project(project), registry=vespe.ToolRegistry())
     with pytest.raises(vespe.UsageError, match="not on disk cannot be served"):
         vespe.serve_stdio(vespe.Project(vespe.ProjectConfig()))

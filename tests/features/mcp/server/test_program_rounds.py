@@ -149,7 +149,7 @@ def test_p79_a_state_of_a_program_is_good_once(door: CodeDoor) -> None:
     state = door.run(code)["requestState"]
     assert result_in_text(door.run(code, requestState=state, inputResponses=said(True))) == "3"
     again = door.run(code, requestState=state, inputResponses=said(True))
-    assert "used before" in again["message"] and "has happened" in again["message"]
+    assert "already used" in again["message"] and "have taken effect" in again["message"]
     assert door.lines == ["free 1", "put 2", "free 3"]
 
 

@@ -242,7 +242,7 @@ def test_p79_an_answer_is_good_once_for_that_call_alone(
     assert door.count == (1 if case.get("through") else 0), result
     if case.get("through"):
         assert result["content"][0]["text"] == "done"
-        assert "used before" in by.call("put", arguments, **given)["message"]
+        assert "already used" in by.call("put", arguments, **given)["message"]
         assert door.count == 1
     else:
         said = result.get("message") or result.get("content") or result["inputRequests"]
@@ -275,7 +275,7 @@ def test_p79_of_many_processes_that_bring_one_state_at_once_one_is_let_through(
         worker.stdin.write("go\n")
         worker.stdin.flush()
     said = [worker.communicate()[0] for worker in workers]
-    assert said.count("True\n") == 1 and sum("used before" in one for one in said) == 3
+    assert said.count("True\n") == 1 and sum("already used" in one for one in said) == 3
 
 
 def test_a_state_holds_what_was_said_and_only_for_what_it_is_bound_to(home: Path) -> None:
@@ -292,7 +292,7 @@ def test_a_state_holds_what_was_said_and_only_for_what_it_is_bound_to(home: Path
     ("spoil", "why"),
     [
         (lambda key: key.chmod(0o644), "others could read"),
-        (lambda key: key.write_bytes(b"short"), "does not hold a key"),
+        (lambda key: key.write_bytes(b"short"), "does not contain the key"),
         (lambda key: (key.unlink(), key.symlink_to("/dev/zero")), "others could read"),
     ],
 )

@@ -84,12 +84,15 @@ def test_p43_available_tools_with_valid_names_are_shown_once_in_the_order_of_the
 
 def test_p43_each_that_is_left_out_has_its_reason(root: Path) -> None:
     bad, both, idle = look(root).left_out
-    assert "bad name!" in bad and "tool-bad" in bad and "nothing implements it" in idle
-    assert both == "both of things is left out: project_tools has one of that name and comes before"
+    assert "bad name!" in bad and "tool-bad" in bad and "it has no implementation" in idle
+    assert (
+        both
+        == "both of things is left out: project_tools has a tool of the same name and comes first"
+    )
 
 
 def test_p43_what_another_hides_is_said_only_where_it_is_asked_for(root: Path) -> None:
-    hidden = "both of things is left out: project_tools has one of that name and comes before"
+    hidden = "both of things is left out: project_tools has a tool of the same name and comes first"
     assert hidden in look(root, kits=("things",)).left_out
     assert hidden not in (
         *look(root, kits=("project_tools",)).left_out,

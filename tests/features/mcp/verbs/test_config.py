@@ -88,7 +88,7 @@ def test_remove_takes_a_file_away_that_write_made_even_when_it_was_written_twice
     for extra in ((), ("--", "--read-only")):
         assert command("mcp", "config", client, "--write", "--file", str(path), *extra).code == 0
     said = command("mcp", "config", client, "--remove", "--file", str(path))
-    assert "the file is gone, as it was before" in said.err + said.out
+    assert "the file was deleted, because it did not exist before" in said.err + said.out
     assert os.listdir(path.parent) == []
 
 

@@ -57,7 +57,7 @@ def test_what_is_wrong_is_a_line_each_and_exit_code_5(fed: Command) -> None:
     assert done.code == 5 and done.out == ""
     assert "-:1: there is no tool or variable called 'on': did you mean one?" in done.err
     assert "-:2: there is no module 'os'" in done.err
-    assert "nothing of the program has run" in done.err
+    assert "nothing in the program was run" in done.err
     done = fed("on()", "--json")
     assert done.code == 5 and done.document["error"]["details"]["problems"][0]["line"] == 1
     assert done.document["error"]["retryable"]

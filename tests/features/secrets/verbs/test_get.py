@@ -24,7 +24,7 @@ def test_a_value_is_fetched_and_printed(
     }
     monkeypatch.setenv("A", "over it")
     done = command("secret", "get", "A")
-    assert (done.out, "goes before this" in done.err) == ("plain\n", True)
+    assert (done.out, "takes precedence" in done.err) == ("plain\n", True)
     for name, code, said in (("C", 6, "file:/not/there"), ("D", 3, "vespe secret set D")):
         done = command("secret", "get", name)
         assert (done.code, done.out) == (code, "") and said in done.err

@@ -33,7 +33,7 @@ def test_all_plain_values_go_into_a_store_and_the_rest_stays(
         "C": {"ref": "env:D"},
     }
     user_config.set_value("secrets.E", "  ")
-    assert "no secret stands" in command("secret", "move").err
+    assert "contains no secrets" in command("secret", "move").err
     assert (
         "moved A from keyring:vespe/A to file:"
         in command("secret", "move", "A", "--store", "file").err

@@ -38,7 +38,10 @@ def test_a_value_of_vespes_own_goes_with_its_secret_and_another_stays(
 
 @pytest.mark.parametrize(
     ("fault", "said"),
-    [("locked", "(tests_keyring.Keyring) is locked"), ("", "no keyring answers on this machine")],
+    [
+        ("locked", "(tests_keyring.Keyring) is locked"),
+        ("", "no keyring is available on this machine"),
+    ],
 )
 def test_what_a_keyring_does_not_answer_for_can_be_replaced_and_removed_with_a_warning(
     command: Callable[..., Any], home: Path, monkeypatch: pytest.MonkeyPatch, fault: str, said: str

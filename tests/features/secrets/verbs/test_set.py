@@ -60,7 +60,7 @@ def test_without_a_keyring_a_private_file_is_taken_and_said(
     assert (file.read_text(encoding="utf-8"), file.stat().st_mode & 0o777) == ("abc", 0o600)
     given(b"abcd")
     done = command("secret", "set", "TOKEN", "--from", "-", "--store", "keyring")
-    assert done.code == 6 and "no keyring answers on this machine" in done.err
+    assert done.code == 6 and "no keyring is available on this machine" in done.err
     assert file.read_text(encoding="utf-8") == "abc"
 
 
@@ -83,7 +83,7 @@ def test_a_reference_takes_the_place_of_a_value_that_is_removed(
     assert command("secret", "set", "TOKEN", "--ref", "env:OTHER").code == 0
     assert user_config.load_user_config().secrets["TOKEN"] == {"ref": "env:OTHER"}
     done = command("secret", "set", "TOKEN", "--from", "-")
-    assert done.code == 2 and "kept in env:OTHER, where Vespe changes nothing" in done.err
+    assert done.code == 2 and "kept in env:OTHER, which Vespe does not change" in done.err
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_a_reference_takes_the_place_of_a_value_that_is_removed(
         (("A", "--from", "-"), b"x" * 65537, "larger than 65536 bytes"),
         (("A", "--from", "/not/there"), b"", "cannot read /not/there"),
         (("A",), b"", "--from -"),
-        (("A", "--ref", "op://x"), b"", "ref names no store"),
+        (("A", "--ref", "op://x"), b"", "ref does not name a store"),
         (("A", "--ref", "env:B", "--from", "-"), b"x", "only one of them"),
         (("A", "--store", "file", "--", "op"), b"x", "only one of them"),
         (("A", "--", "./op"), b"", "absolute path"),

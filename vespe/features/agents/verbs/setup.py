@@ -196,8 +196,8 @@ class Wanted:
         name = self.provider or transcript.provider or user.agent.get("provider", "")
         if not name:
             hint = (
-                f"--provider {' or '.join(provider_names())}; `vespe config set agent.provider "
-                "NAME` makes one the default"
+                f"use --provider with one of {', '.join(provider_names())}, or set a default with "
+                "`vespe config set agent.provider NAME`"
             )
             raise errors.UsageError("no model provider is configured", hint=hint)
         if (name == "simulated") != (self.script is not None):

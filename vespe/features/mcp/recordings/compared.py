@@ -116,7 +116,7 @@ def _beside(before: JsonObject, after: JsonObject) -> Iterator[Change]:
         yield Change(
             part="description",
             verdict="compatible",
-            message="the title reads differently",
+            message="the title is different",
             pointer="/title",
         )
     old, new = (one.get("annotations") or {} for one in (before, after))
@@ -129,7 +129,7 @@ def _beside(before: JsonObject, after: JsonObject) -> Iterator[Change]:
         yield Change(
             part="description" if is_title else "annotations",
             verdict="compatible" if is_title else "unknown",
-            message="the title reads differently"
+            message="the title is different"
             if is_title
             else f"was {old.get(key)!r}, is {new.get(key)!r}: the tool says that it does other "
             "things than before",
@@ -150,10 +150,10 @@ def _others(
         change = Change(
             part="input",
             verdict="unknown",
-            message="its definition changed, and its schema is one that Vespe does not take",
+            message="its definition changed, and Vespe cannot use its schema",
         )
         if name not in after:
-            message = "is gone: calls of it find nothing"
+            message = "was removed: calls of it fail"
             change = Change(part="tool", verdict="breaking", message=message, side="old")
         elif name not in before:
             change = Change(part="tool", verdict="compatible", message="is new")

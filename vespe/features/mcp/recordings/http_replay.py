@@ -69,7 +69,7 @@ class ReplayEndpoint:
         name = request.headers.get(SESSION)
         if name is not None and name not in self._sessions:
             return await http_exchange.answer_refusal(
-                send, 404, "there is no such session: begin anew with initialize"
+                send, 404, "there is no such session: send initialize again"
             )
         if request.method == "DELETE" and name is not None:
             del self._sessions[name]
@@ -83,7 +83,7 @@ class ReplayEndpoint:
         if isinstance(message, dict) and messages.is_response(message):
             return await http_exchange.answer_empty(send, 202)
         if (why := messages.why_no_request(message)) or not isinstance(message, dict):
-            return await http_exchange.answer_refusal(send, 400, f"no request: {why}")
+            return await http_exchange.answer_refusal(send, 400, f"not a request: {why}")
         if "id" not in message:
             return await http_exchange.answer_empty(send, 202)
         headers: Headers = []

@@ -77,12 +77,12 @@ class Replay:
         """Return what answers a line: notifications, and the answers to its requests."""
         found = [] if line is None else list(messages.messages_in(line))
         if not found and (line is None or line.strip()):
-            yield messages.failed(None, messages.PARSE_ERROR, "the line is not a message of MCP")
+            yield messages.failed(None, messages.PARSE_ERROR, "the line is not an MCP message")
         for message in found:
             if "method" not in message or "id" not in message:
                 continue  # what nobody answers
             if why := messages.why_no_request(message):
-                yield messages.failed(None, messages.INVALID_REQUEST, f"no request: {why}")
+                yield messages.failed(None, messages.INVALID_REQUEST, f"not a request: {why}")
             else:
                 yield from self.answer(message)
 

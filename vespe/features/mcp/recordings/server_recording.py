@@ -87,9 +87,9 @@ class ServerRecording:
             page = pages.get(cursor)
             if page is None:
                 raise InvalidDocument(
-                    "has no whole list of the server's tools",
+                    "does not contain a complete list of the server's tools",
                     path=self.path,
-                    hint="record it once more with a client that lists the tools",
+                    hint="record it again with a client that lists the tools",
                 )
             tools = page.get("tools")
             yield from (
@@ -121,7 +121,7 @@ class RecordingFile:
             )
         except FileExistsError:
             raise Refused(
-                f"{path} is there already", hint="choose another name, or delete the file"
+                f"{path} already exists", hint="choose another name, or delete the file"
             ) from None
         except OSError as error:
             raise StorageError("write", path, error) from error
@@ -170,7 +170,7 @@ def read(path: str) -> ServerRecording:
         exchanges.append(_exchange(document, shown, number))
     if rest:
         raise InvalidDocument(
-            "its last line is cut off", path=shown, line=len(lines) + 1, hint=_AGAIN
+            "its last line is incomplete", path=shown, line=len(lines) + 1, hint=_AGAIN
         )
     return ServerRecording(
         path=shown,

@@ -249,7 +249,7 @@ class Flights:
                 return messages.failed(
                     pending.id,
                     messages.BUSY,
-                    f"{len(self._waiting)} calls are waiting already; make it again later",
+                    f"{len(self._waiting)} calls are already waiting; try again later",
                 )
             self._queue(flight)
         return None
@@ -474,7 +474,7 @@ def _twice(pending: PendingCall) -> JsonObject:
     return messages.failed(
         None,
         messages.INVALID_REQUEST,
-        "a request of that id is being answered",
+        "a request with this id is still being answered",
         data={"id": pending.id},
     )
 

@@ -81,7 +81,7 @@ class ClientQuestions:
         with self._lock:
             if len(self._open) >= MAX_OPEN:
                 raise NeedsInput(
-                    f"{MAX_OPEN} questions wait for an answer already",
+                    f"{MAX_OPEN} questions are already waiting for an answer",
                     hint="answer those first",
                 )
             self._last += 1

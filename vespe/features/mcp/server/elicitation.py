@@ -63,7 +63,7 @@ def reply_in(answer: JsonValue) -> PersonReply:
     """
     if not isinstance(answer, dict) or answer.get("action") not in _ACTIONS:
         raise NeedsInput(
-            "the client's answer to a question is not one of accept, decline and cancel",
+            "the client's answer to a question must be accept, decline or cancel",
             hint="make the call again",
         )
     content: Any = answer.get("content")

@@ -50,7 +50,7 @@ _STATUS: Final = {
     messages.METHOD_NOT_FOUND: 404,
 }
 """The statuses of errors in the newest revision; others, and those of the older ones, have 200."""
-_NO_SESSION: Final = "there is no such session: begin anew with initialize"
+_NO_SESSION: Final = "there is no such session: send initialize again"
 
 
 class Served(protocol.ToolSource, tool_call.CallRunner, Watched, Protocol):
@@ -270,7 +270,7 @@ class Endpoint:
         message = request.message
         why = messages.why_no_request(message)
         if why or not isinstance(message, dict):
-            return await http_exchange.answer_refusal(send, 400, f"no request: {why}")
+            return await http_exchange.answer_refusal(send, 400, f"not a request: {why}")
         if "id" not in message:  # there is none that this server would act upon
             if request.headers.get(REVISION) == revisions.NEWEST:
                 return await http_exchange.answer_empty(send, 202)
@@ -374,7 +374,7 @@ class Endpoint:
         """Keep a stream open for what belongs to no request."""
         if session.stream is not None:
             return await http_exchange.answer_refusal(
-                send, 409, "this session has an open stream already"
+                send, 409, "this session already has an open stream"
             )
         session.stream = exchange = Exchange()
         leaving = asyncio.ensure_future(request.hung_up())

@@ -141,9 +141,11 @@ class Gate:
         host, origin = headers.get(b"host"), headers.get(b"origin")
         hosts = _ANY_HOST if self._policy.remote else _LOOPBACK
         if host is None or not hosts.fullmatch(host):
-            return _Answer(421, _said("this server does not answer for that Host"))
+            return _Answer(421, _said("this server does not accept that Host header"))
         if origin is not None and not self._is_own(origin, host):
-            return _Answer(403, _said("this server does not answer pages of that Origin"))
+            return _Answer(
+                403, _said("this server does not accept requests from pages of that Origin")
+            )
         if path == "/health":
             return (
                 None
@@ -153,17 +155,19 @@ class Gate:
         if not self._knows(headers.get(b"authorization")):
             return _Answer(
                 401,
-                _said("this server needs its token: Authorization: Bearer TOKEN"),
+                _said("this server requires its token: Authorization: Bearer TOKEN"),
                 {"www-authenticate": "Bearer"},
             )
         if path != self._policy.path:
-            return _Answer(404, _said(f"there is nothing here but {self._policy.path} and /health"))
+            return _Answer(404, _said(f"the only paths here are {self._policy.path} and /health"))
         if method not in ("GET", "POST", "DELETE"):
             return _Answer(405, _said("POST, GET or DELETE"), {"allow": "POST, GET, DELETE"})
         if method == "POST" and not _JSON.fullmatch(headers.get(b"content-type") or ""):
             return _Answer(415, _said("the body must be application/json"))
         if self._open >= MAX_REQUESTS:
-            return _Answer(503, _said("too many requests are under way"), {"retry-after": "1"})
+            return _Answer(
+                503, _said("too many requests are being processed"), {"retry-after": "1"}
+            )
         return None
 
     def _is_own(self, origin: str, host: str) -> bool:

@@ -30,7 +30,9 @@ def token_of(path: str) -> tuple[str, bool]:
         )
     text = atomic.read_bytes(path, limit=4096).decode("utf-8", "replace").strip()
     if not _TOKEN.fullmatch(text):
-        raise InvalidDocument("holds no token: 16 to 512 letters, digits and -._~+/=", path=path)
+        raise InvalidDocument(
+            "does not contain a token of 16 to 512 letters, digits and -._~+/=", path=path
+        )
     return text, False
 
 

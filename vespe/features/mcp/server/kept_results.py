@@ -17,8 +17,8 @@ _URI: Final = re.compile(
 TEMPLATE: Final[JsonObject] = {
     "uriTemplate": f"{_HEAD}{{handle}}{{?offset,limit}}",
     "name": "result",
-    "description": "A result that was too large to be shown whole, by its handle: all of it, or "
-    "`limit` characters from `offset` on.",
+    "description": "A result that was too large to show completely, by its handle: all of it, or "
+    "`limit` characters starting at `offset`.",
 }
 
 
@@ -29,7 +29,7 @@ def link_to(handle: str, results: LargeResults) -> JsonObject:
         "type": "resource_link",
         "uri": _HEAD + handle,
         "name": handle,
-        "description": f"The whole result: {held['characters']:,} characters.",
+        "description": f"The complete result: {held['characters']:,} characters.",
         "mimeType": _type_of(held.get("json") is True),
     }
 

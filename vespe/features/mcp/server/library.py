@@ -88,7 +88,7 @@ def serve_http(
     found = _ADDRESS.fullmatch(address)
     if found is None or int(found[2]) > 65_535:
         raise errors.UsageError(
-            f"serve_http listens on HOST:PORT of this machine alone, not {address!r}",
+            f"serve_http only listens on HOST:PORT of this machine, not {address!r}",
             hint="127.0.0.1:8000",
         )
     try:
@@ -120,14 +120,14 @@ def _served(
         )
     if registry is not None:
         raise errors.UsageError(
-            "a Project brings a registry of its own",
-            hint="give one of the two, or `Project(path, registry=registry)`",
+            "a Project has its own registry",
+            hint="pass one of the two, or `Project(path, registry=registry)`",
         )
     path = project.call_path()
     if path.live is None:
         raise errors.UsageError(
-            "a Project of a configuration that is not on disk cannot be served",
-            hint="give a project's directory",
+            "a Project whose configuration is not on disk cannot be served",
+            hint="pass a project's directory",
         )
     return ServedTools(
         path.workspace,

@@ -78,15 +78,15 @@ def is_response(message: JsonObject) -> bool:
 def why_no_request(message: JsonValue) -> str | None:
     """Say what keeps a message from being a request or a notification; None where it is one."""
     if isinstance(message, list):
-        return "batches are not taken: send one message at a time"
+        return "batches are not supported: send one message at a time"
     if not isinstance(message, dict):
-        return "a message is a JSON object"
+        return "a message must be a JSON object"
     if message.get("jsonrpc") != "2.0":
-        return 'a message says "jsonrpc": "2.0"'
+        return 'a message must have "jsonrpc": "2.0"'
     if not isinstance(message.get("method"), str):
-        return "a request names its method, a string"
+        return "a request needs a method, a string"
     if "id" in message and not is_request_id(message["id"]):
-        return "the id of a request is a string or an integer"
+        return "the id of a request must be a string or an integer"
     return None
 
 

@@ -76,6 +76,6 @@ def first(names: Sequence[str], cursor: str | None) -> int:
     if not cursor.startswith(_AFTER) or not NAME_PATTERN.fullmatch(name):
         raise ProtocolError(
             INVALID_PARAMS,
-            f"there is no cursor {cursor[:80]!r}: take the nextCursor of the page before",
+            f"there is no cursor {cursor[:80]!r}: use the nextCursor of the previous page",
         )
     return bisect_right(names, name)

@@ -115,7 +115,7 @@ def _keep(document: JsonObject) -> str:
         raise Refused(
             f"the results of the program's calls have {len(data):,} bytes, and at most "
             f"{MOST_BYTES:,} can be kept while its user is asked",
-            hint="ask before the program reads so much, or split it",
+            hint="let the program ask before it reads so much, or split it",
         )
     place, digest = _directory(), sha256(data).hexdigest()
     atomic.private_directory(place)
@@ -132,9 +132,11 @@ def _read(digest: str) -> JsonObject:
         with contextlib.suppress(OSError):
             os.unlink(path)
     except (StorageError, InvalidDocument):
-        raise request_state.unusable("what was kept of the program is gone", program=True) from None
+        raise request_state.unusable(
+            "the saved state of the program no longer exists", program=True
+        ) from None
     if sha256(data).hexdigest() != digest:
-        raise request_state.unusable("what was kept of the program was changed", program=True)
+        raise request_state.unusable("the saved state of the program was changed", program=True)
     return strict_json.parse_object(data)
 
 

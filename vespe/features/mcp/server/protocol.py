@@ -187,7 +187,7 @@ def handle(message: JsonValue, session: ProtocolSession, tools: ToolSource) -> H
             return None
         identifier = message.get("id") if isinstance(message, dict) else None
         known = identifier if messages.is_request_id(identifier) else None
-        return messages.failed(known, messages.INVALID_REQUEST, f"no request: {reason}")
+        return messages.failed(known, messages.INVALID_REQUEST, f"not a request: {reason}")
     if "id" not in message:
         return _notified(message, session)
     try:
@@ -313,7 +313,8 @@ def _revision(method: str, params: JsonObject, session: ProtocolSession) -> str:
     requested = meta[revisions.REVISION_KEY]
     if not isinstance(requested, str) or not isinstance(meta[revisions.CAPABILITIES_KEY], dict):
         raise ProtocolError(
-            INVALID_PARAMS, "params._meta says a revision as a string and capabilities as an object"
+            INVALID_PARAMS,
+            "params._meta must have the revision as a string and the capabilities as an object",
         )
     if requested != revisions.NEWEST:
         supported: JsonObject = {"supported": list(revisions.SUPPORTED), "requested": requested}
@@ -367,9 +368,9 @@ def _listen(request: _Request) -> JsonObject:
     if not isinstance(wanted, dict):
         raise ProtocolError(INVALID_PARAMS, "subscriptions/listen needs notifications, an object")
     if request.id in request.session.subscriptions:
-        raise ProtocolError(messages.INVALID_REQUEST, "a subscription of that id is open")
+        raise ProtocolError(messages.INVALID_REQUEST, "a subscription with this id is already open")
     if len(request.session.subscriptions) >= _MAX_SUBSCRIPTIONS:
-        raise ProtocolError(messages.BUSY, f"{_MAX_SUBSCRIPTIONS} subscriptions are open already")
+        raise ProtocolError(messages.BUSY, f"{_MAX_SUBSCRIPTIONS} subscriptions are already open")
     agreed: JsonObject = {
         key: True for key in ("toolsListChanged", "resourcesListChanged") if wanted.get(key) is True
     }
@@ -397,7 +398,7 @@ def _call_tool(request: _Request) -> PendingCall:
         raise ProtocolError(INVALID_PARAMS, "arguments must be an object")
     token = meta.get("progressToken")
     if token is not None and not messages.is_request_id(token):
-        raise ProtocolError(INVALID_PARAMS, "a progress token is a string or an integer")
+        raise ProtocolError(INVALID_PARAMS, "a progress token must be a string or an integer")
     level = (
         meta.get(revisions.LOG_LEVEL_KEY)
         if request.revision == revisions.NEWEST

@@ -86,7 +86,7 @@ def check_arguments(headers: Headers, schema: JsonValue, arguments: JsonValue) -
         if said is None and expected is not None:
             raise _unequal(name, where, "the header is missing")
         if said is not None and (expected is None or not _same(kind, value, expected, said)):
-            raise _unequal(name, where, "the header says something else")
+            raise _unequal(name, where, "the header has another value")
 
 
 class Plain:
@@ -186,13 +186,11 @@ def _parts(
 
 
 def _mismatch(header: str, place: str) -> ProtocolError:
-    return ProtocolError(
-        messages.HEADER_MISMATCH, f"the header {header} does not say what {place} says"
-    )
+    return ProtocolError(messages.HEADER_MISMATCH, f"the header {header} does not match {place}")
 
 
 def _unequal(name: str, where: str, what: str) -> ProtocolError:
     return ProtocolError(
         messages.HEADER_MISMATCH,
-        f"the header Mcp-Param-{name} does not say what the argument {where!r} says: {what}",
+        f"the header Mcp-Param-{name} does not match the argument {where!r}: {what}",
     )

@@ -40,8 +40,8 @@ _EACH: Final = 50
 _PURPOSE: Final = b"vespe requestState 1\0"
 _AGAIN: Final = "nothing was run; make the call again without requestState"
 _HAPPENED: Final = (
-    "nothing more was run. What the program called before has happened: look at it before you run "
-    "the program again"
+    "nothing more was run. The earlier calls of the program have taken effect: check them before "
+    "you run the program again"
 )
 _lock = threading.Lock()
 _count = 0
@@ -119,7 +119,7 @@ def _spend(number: str, *, program: bool) -> None:
     place = os.path.join(directory(), "used")
     atomic.private_directory(place)
     if not atomic.create(os.path.join(place, number), b""):
-        why = "it was used before, and an answer is good for one call"
+        why = "it was already used, and an answer can be used for one call only"
         raise unusable(why, program=program)
     if _is_due():
         _sweep(place)
@@ -164,17 +164,19 @@ def _key() -> bytes:
             raise StorageError("read", path, error) from error
         if stat.S_IMODE(status.st_mode) & 0o077 or status.st_uid != os.geteuid():
             raise Refused(
-                f"others could read or have made {path}, which answers are signed with",
+                f"other users could read or create {path}, the key for signing answers",
                 hint=f"remove it; a new one is made: rm {path}",
             )
         with contextlib.suppress(InvalidDocument):
             if len(key := atomic.read_bytes(path, limit=_KEY_BYTES)) == _KEY_BYTES:
                 return key
         raise Refused(
-            f"{path} does not hold a key that answers are signed with",
+            f"{path} does not contain the key for signing answers",
             hint=f"remove it; a new one is made: rm {path}",
         )
-    raise Refused(f"{path} could not be made", hint="is the state directory on a full disk?")
+    raise Refused(
+        f"{path} could not be made", hint="check whether the disk of the state directory is full"
+    )
 
 
 def directory() -> str:

@@ -17,7 +17,7 @@ _TAIL: Final = f"/{defaults.DESCRIPTION_FILE}"
 TEMPLATE: Final[JsonObject] = {
     "uriTemplate": f"{_HEAD}{{name}}{_TAIL}",
     "name": "description",
-    "description": "The long text for people about a tool.",
+    "description": "The documentation of a tool, for people.",
     "mimeType": _TYPE,
 }
 

@@ -153,8 +153,8 @@ def unimplemented(entry: Entry, registry: ToolRegistry) -> str:
     if entry.type is not None or str(entry.name) in registry:
         return ""
     return (
-        f"{entry.name} is left out: nothing implements it; "
-        f"{entry.path}/{defaults.CONFIG_FILE} says no type"
+        f"{entry.name} is left out: it has no implementation; {entry.path}/{defaults.CONFIG_FILE} "
+        "states no type"
     )
 
 
@@ -203,13 +203,13 @@ def _passed_over(row: Row, first: str, own: Mapping[str, Tool], *, asked: bool) 
         yield broken(row)
     if row.status == "shadowed" and asked:
         yield (
-            f"{row.entry.name} of {row.entry.scope} is left out: {first} has one of that name "
-            "and comes before"
+            f"{row.entry.name} of {row.entry.scope} is left out: {first} has a tool of the same "
+            "name and comes first"
         )
     if row.status == "available" and row.entry.name in own and asked:
         yield (
-            f"{row.entry.name} of {row.entry.scope} is left out: "
-            "the program has a function of that name"
+            f"{row.entry.name} of {row.entry.scope} is left out: the program has a function of the "
+            "same name"
         )
 
 

@@ -38,7 +38,9 @@ from vespe.projects.workspace import Workspace, watched_places
 from vespe.records import dataclass
 from vespe.tools import catalog, directory
 
-_ASKED: Final = "{} is shown only to clients that can ask their user: its calls need approval"
+_ASKED: Final = (
+    "{} is only shown to clients that can ask their user, because its calls need approval"
+)
 _MOST_KEPT: Final = 256
 """So many tools are kept loaded."""
 

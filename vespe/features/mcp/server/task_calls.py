@@ -269,7 +269,7 @@ class RunningTask:
         finally:
             self._put({}, without=key)
             self._calls.store.forget_reply(self.task.id, key)
-        raise Interrupted("nobody waits for the answer any more")
+        raise Interrupted("the call no longer waits for an answer")
 
     def _new_key(self, wanted: str) -> str:
         """Return a key that no question of the task has had: a client that has answered one of them

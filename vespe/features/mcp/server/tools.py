@@ -356,7 +356,10 @@ class ServedTools:
         """
         before = policy_answers.digest_of(tool.itself)
         if not before:
-            return tool, f"{tool.name!r} cannot be approved: not all of its files can be read"
+            return (
+                tool,
+                f"{tool.name!r} cannot be approved, because some of its files cannot be read",
+            )
         with waiting_for_person():
             by.check_allowed(question)
         now = self.tool(tool.name)

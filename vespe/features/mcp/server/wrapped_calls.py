@@ -66,7 +66,7 @@ class WrappedCalls:
                 self._begin(request_key(message["id"]), params["name"], params.get("arguments", {}))
             elif message.get("method") == "notifications/cancelled":
                 self._end(
-                    request_key(params.get("requestId")), Interrupted("the client cancelled it")
+                    request_key(params.get("requestId")), Interrupted("cancelled by the client")
                 )
 
     def answered(self, line: bytes) -> None:
@@ -83,8 +83,8 @@ class WrappedCalls:
             self._end(
                 key,
                 SessionEnded(
-                    "the server has ended without an answer; "
-                    "it is not known whether the call took effect"
+                    "the server ended without an answer; it is not known whether the call took "
+                    "effect"
                 ),
             )
         self._log.close()

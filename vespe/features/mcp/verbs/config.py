@@ -65,7 +65,7 @@ def command(
     commit it. `vespe connect` writes the entry too, and also tests it.
     """
     if write and remove:
-        raise errors.UsageError("--write and --remove exclude each other", hint="use one of them")
+        raise errors.UsageError("--write and --remove cannot be combined", hint="use one of them")
     root, client = find_root(project_dir), CLIENTS[client_name]
     path = entry_files.path_of(client, root, named=named, scope=scope, needed=write or remove)
     if remove:
@@ -138,9 +138,9 @@ def _remove(
         if done.changed
         else f"{path} has no entry for this project"
     )
-    said += ", which is what it was before" if done.restored and os.path.lexists(done.path) else ""
+    said += ", as it was before" if done.restored and os.path.lexists(done.path) else ""
     said += (
-        "; the file is gone, as it was before"
+        "; the file was deleted, because it did not exist before"
         if done.restored and not os.path.lexists(done.path)
         else ""
     )
@@ -162,5 +162,5 @@ def _tell(document: JsonObject, said: str, *, as_json: bool) -> None:
         return report.emit_json(document)
     report.say(said)
     if document["backup"]:
-        report.say(f"a copy of the file as it was is {document['backup']}")
+        report.say(f"a backup of the file is {document['backup']}")
     return None

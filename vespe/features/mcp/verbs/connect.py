@@ -161,8 +161,8 @@ def _tell(seen: JsonObject, client: McpClient) -> None:
     if not check["ok"]:
         missing = seen["entry"]["command"] == "vespe"
         hint = (
-            "put `vespe` on the PATH (`uv tool install` or `pipx install` do), "
-            "or write this machine's paths with --absolute"
+            "put `vespe` on the PATH (as `uv tool install` and `pipx install` do), or use "
+            "--absolute to write the paths of this machine"
         )
         report.error(
             f"{client.title} cannot start the server: {check['why']}",
@@ -189,8 +189,8 @@ def _warn_of_needs(names: list[str], client: McpClient) -> None:
     this machine, and no file trusts a project.
     """
     report.warn(
-        f"that holds where {client.title} passes on {join_words(names)} as this shell has it; with "
-        "less it finds other settings, approvals and kits"
+        f"this only works if {client.title} passes on {join_words(names)} with the values of this "
+        "shell; otherwise the server uses other settings, approvals and kits"
     )
     if defaults.ENV_TRUSTED_PATHS in names:
         report.note("`vespe trust` trusts this project without that variable")

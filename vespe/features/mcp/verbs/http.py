@@ -85,7 +85,10 @@ def http_options(command: F) -> F:
         **others: Any,
     ) -> Any:
         if address is None and (token_file or no_token or allow_remote or stateless):
-            given = "--token-file, --no-token, --allow-remote and --stateless are about --http"
+            given = (
+                "--token-file, --no-token, --allow-remote and --stateless "
+                "can only be used with --http"
+            )
             raise errors.UsageError(given, hint="add --http 127.0.0.1:8000")
         settings = None
         if address is not None:
@@ -150,15 +153,15 @@ def _listening(settings: HttpSettings) -> tuple[str, int]:
     if not _is_loopback(host):
         if not settings.allow_remote:
             raise errors.Refused(
-                f"{host} can be reached by others than this machine",
-                hint="listen on 127.0.0.1, or say --allow-remote",
+                f"other machines can reach {host}",
+                hint="listen on 127.0.0.1, or add --allow-remote",
             )
         if settings.no_token:
-            raise errors.Refused("--allow-remote needs a token", hint="leave --no-token out")
+            raise errors.Refused("--allow-remote needs a token", hint="leave out --no-token")
     elif settings.allow_remote and settings.no_token:
-        raise errors.Refused("--allow-remote needs a token", hint="leave --no-token out")
+        raise errors.Refused("--allow-remote needs a token", hint="leave out --no-token")
     if settings.no_token and settings.token_file:
-        raise errors.UsageError("--no-token and --token-file are two things: say one of them")
+        raise errors.UsageError("--no-token and --token-file cannot be combined")
     return host, int(found["port"])
 
 
@@ -172,15 +175,15 @@ def _is_loopback(host: str) -> bool:
 @contextlib.contextmanager
 def _token(settings: HttpSettings, port: int) -> Iterator[str | None]:
     if settings.no_token:
-        report.warn("no token is asked for: every program on this machine may call these tools")
+        report.warn("no token is required: every program on this machine can call these tools")
         yield None
     elif settings.token_file:
         path = os.path.abspath(settings.token_file)
         token, made = http_tokens.token_of(path)
-        report.note(f"the token is in {path}" + (", made just now" if made else ""))
+        report.note(f"the token is in {path}" + (", which was just created" if made else ""))
         yield token
     else:
         with http_tokens.token_for(port) as (token, path):
             report.note(f"Authorization: Bearer {token}")
-            report.note(f"the token is in {path} too, as long as this server lives")
+            report.note(f"the token is also in {path} while this server runs")
             yield token

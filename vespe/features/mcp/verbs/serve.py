@@ -126,7 +126,7 @@ def command(
     if kit_dir is not None:
         if project_dir is not None:
             raise errors.UsageError(
-                "--kit-dir serves a kit without a project", hint="leave --project out"
+                "--kit-dir serves a kit without a project", hint="leave out --project"
             )
         from vespe.projects.kit_project import project_of_kit  # 4 ms that few servers need
 
@@ -154,7 +154,7 @@ def _replay(path: str, http: mcp_http.HttpSettings | None) -> int:
     if not _WITH_REPLAY.issuperset(given):
         raise errors.UsageError(
             "--replay serves a recording, over stdin and stdout or --http",
-            hint="leave out the options that are about a project's tools",
+            hint="leave out the options for a project's tools",
         )
     from vespe.features.mcp.recordings import server_recording  # few servers need it
 

@@ -127,7 +127,7 @@ def command(
     stated: dict[str, tuple[str, ...]] = {"read": read, "write": write, "network": network}
     if no_network and network:
         raise errors.UsageError(
-            "--network and --no-network exclude each other", hint="use one of them"
+            "--network and --no-network cannot be combined", hint="use one of them"
         )
     if url is not None and (no_network or secrets or any(stated.values())):
         raise errors.UsageError(
@@ -269,7 +269,7 @@ def _token(kept: SecretValues, login: str, url: str, root: str | None, refused: 
     if not token:
         raise errors.LoginRequired(
             login,
-            why=f"at {url} has no login of yours",
+            why=f"at {url}: you are not logged in",
             command=f"vespe mcp login {login} --url {shlex.quote(url)}",
         )
     return token
@@ -321,7 +321,7 @@ def _recorder(path: str, server: _Server, *, user: user_config.UserConfig) -> Se
     return ServerRecorder(
         RecordingFile(path, server=server.name),
         secrets=tuple({*server.secrets, *known, *(v for v in named if len(v) >= _SHORTEST)}),
-        failed=lambda error: report.warn(f"nothing more is recorded: {error}"),
+        failed=lambda error: report.warn(f"recording stopped: {error}"),
     )
 
 
@@ -335,7 +335,7 @@ def _check_there(paths: tuple[str, ...], root: str) -> None:
         ):
             raise errors.UsageError(
                 f"--write {path}: there is no such file or directory",
-                hint=f"for a directory end it with /, and it is made: --write {path}/",
+                hint=f"to create a directory, end the path with /: --write {path}/",
             )
 
 

@@ -33,5 +33,5 @@ def command(file: str, project_dir: str | None, as_json: bool) -> int:
         report.emit_json({"ok": True, "tools": [tool.name for tool in checked.tools.values()]})
     else:
         used = ", ".join(tool.name for tool in checked.tools.values())
-        report.say(f"{file}: nothing is wrong" + (f"; it calls {used}" if used else ""))
+        report.say(f"{file}: no problems found" + (f"; it calls {used}" if used else ""))
     return 0

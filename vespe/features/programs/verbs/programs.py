@@ -26,4 +26,4 @@ def explain(problems: list[Mapping[str, Any]], file: str) -> None:
     for one in problems:
         where = f"{file}:{one['line']}" if one["line"] else file
         report.error(f"{where}: {one['message']}")
-    report.note("nothing of the program has run")
+    report.note("nothing in the program was run")

@@ -21,7 +21,7 @@ def command(secret_name: str, as_json: bool) -> None:
     values = SecretValues(environment=environment, configured={secret_name: said})
     value = values.find((secret_name,))
     if os.environ.get(secret_name):
-        report.warn(f"the environment variable {secret_name} is set, and goes before this")
+        report.warn(f"the environment variable {secret_name} is set and takes precedence")
     if as_json:
         report.emit_json({"name": secret_name, "value": value, **stores.described(said)})
     else:

@@ -31,14 +31,14 @@ def command(secret_names: tuple[str, ...], store: str | None, as_json: bool) -> 
         store = stores.default_store(os.environ)
         if store == "file":
             report.note(
-                "this machine has no keyring (`--store keyring` says why): "
-                "the values go into files that only you can open"
+                "this machine has no keyring (`--store keyring` shows why), so the values are "
+                "stored in files that only you can read"
             )
     moved = [_moved(name, str(store)) for name in names]
     if as_json:
         report.emit_json({"moved": moved})
     elif not moved:
-        report.say("no secret stands in your configuration as plain text")
+        report.say("your configuration contains no secrets as plain text")
     else:
         for one in moved:
             report.say(f"moved {one['name']} from {one['from']} to {one['place']}")
@@ -49,8 +49,8 @@ def _check(name: str) -> None:
     settings.check_name(name)
     if not stores.is_kept(name, said):
         raise errors.UsageError(
-            f"{name} is kept in {references.shown(said)}, which is not Vespe's to move",
-            hint=f"`vespe secret set {name} --store file` keeps a value of Vespe's own",
+            f"{name} is kept in {references.shown(said)}, which Vespe does not manage",
+            hint=f"`vespe secret set {name} --store file` stores the value with Vespe",
         )
     if isinstance(said, str) and not said.strip():
         raise errors.UsageError(f"{name} is empty", hint=f"`vespe secret set {name}` sets it")

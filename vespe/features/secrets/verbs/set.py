@@ -49,7 +49,7 @@ def command(
     """
     settings.check_name(secret_name)
     if sum((bool(argv), ref is not None, source is not None or store is not None)) > 1:
-        raise errors.UsageError("give a value, or --ref, or a program: only one of them")
+        raise errors.UsageError("use only one of a value, --ref and a program")
     if argv or ref is not None:
         made = _refer(secret_name, {"ref": ref} if ref is not None else {"command": list(argv)})
         said = f"{secret_name} comes from {references.shown(made)}"
@@ -63,7 +63,7 @@ def command(
         if len(value.strip()) < redaction.SHORTEST:
             report.warn(f"{secret_name} is {declared.SHORT}")
     if os.environ.get(secret_name):
-        report.warn(f"the environment variable {secret_name} is set, and goes before this")
+        report.warn(f"the environment variable {secret_name} is set and takes precedence")
     if as_json:
         report.emit_json({"name": secret_name, **stores.described(made)})
     else:
@@ -86,12 +86,15 @@ def _store(name: str, store: str | None) -> tuple[str, str]:
     if isinstance(said, dict):
         if not stores.is_kept(name, said):
             raise errors.UsageError(
-                f"{name} is kept in {references.shown(said)}, where Vespe changes nothing",
-                hint="change it there, or name a store with --store, which takes its place",
+                f"{name} is kept in {references.shown(said)}, which Vespe does not change",
+                hint="change it there, or replace it with --store",
             )
         return references.store_of(said), ""
     store = stores.default_store(os.environ)
-    note = "this machine has no keyring (`--store keyring` says why): the value is kept in a file"
+    note = (
+        "the value is stored in a file, because this machine has no keyring "
+        "(`--store keyring` shows why)"
+    )
     return store, note if store == "file" else ""
 
 

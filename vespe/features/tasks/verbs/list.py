@@ -28,12 +28,14 @@ def command(limit: int | None, everything: bool, project_dir: str | None, as_jso
     If the process of a running task is killed, the task fails ("interrupted"). It is not run again.
     """
     if everything and limit is not None:
-        raise errors.UsageError("--all lists all tasks, and takes no --limit")
+        raise errors.UsageError("--all lists all tasks, so it cannot be used with --limit")
     most = None if everything else limit or _MOST
     store = TaskStore()
     tasks, has_more = store.recent(project=find_root(project_dir), limit=most)
     for path in store.unreadable:
-        report.warn(f"{path} is not the file of a task that this Vespe can read; it is not listed")
+        report.warn(
+            f"{path} is not a task file that this version of Vespe can read; it is not listed"
+        )
     if as_json:
         document: JsonObject = {"tasks": [shown.summary(task) for task in tasks]}
         report.emit_json(document | {"has_more": has_more})
