@@ -43,6 +43,7 @@ VespeError
 """
 
 import errno
+import os
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -120,11 +121,93 @@ class MissingExtra(VespeError, ImportError):
         message = (
             f"{what} needs the extra vespe[{extra}]: the module {module} is missing, or too old"
         )
-        from vespe.extras import command
-
-        typed, where = command(extra, prefix=sys.prefix)
-        hint = f"install it with `{typed}`{where}"
+        hint = f"install it with {_command_for(extra, sys.prefix)}"
         super().__init__(message, hint=hint, details={"extra": extra, "module": module})
+
+
+def _command_for(extra: str, prefix: str) -> str:
+    """Return the command that installs an extra into the environment at `prefix`, in backquotes:
+    with the program that installed Vespe, and from the directory that it was installed from.
+
+    uv and pipx create the environment of a tool again, so the command names the extras that are
+    there already: without them, it would remove them.
+    """
+    import shlex
+
+    place, is_editable = _origin()
+    below = f"{prefix}/".replace("\\", "/")
+    pip = f"{below}bin/pip"
+    kept: set[str] = set()
+    if "/uv/tools/" in below:
+        installer, kept = "uv tool install", _extras_here()
+    elif "/pipx/" in below:
+        installer, kept = "pipx install --force", _extras_here()
+    else:
+        installer = f"{pip if os.path.exists(pip) else 'pip'} install"
+    source = shlex.quote(f"{place or '.'}[{','.join(sorted({extra, *kept}))}]")
+    return f"`{installer}{' -e' * is_editable} {source}`{'' if place else ' in its clone'}"
+
+
+def _records() -> list[str]:
+    """Return what installers wrote of each package that can be imported; the first of Vespe is that
+    of this one.
+    """
+    import glob
+
+    return [
+        path
+        for place in filter(None, sys.path)
+        for path in sorted(glob.glob(f"{glob.escape(place)}/*.dist-info"))
+    ]
+
+
+def _package_of(record: str) -> str:
+    return _normalized(os.path.basename(record).partition("-")[0])
+
+
+def _normalized(name: str) -> str:
+    """Return a package's name as all spellings of it have in common."""
+    return re.sub(r"[-_.]+", "_", name).lower()
+
+
+def _read(record: str, name: str) -> str:
+    try:
+        with open(f"{record}/{name}", encoding="utf-8") as file:
+            return file.read()
+    except (OSError, ValueError):
+        return ""
+
+
+def _origin() -> tuple[str, bool]:
+    """Return the directory that Vespe was installed from, "" if there is none any more, and whether
+    it is installed in the editable mode (PEP 610).
+    """
+    import json
+    from urllib.parse import unquote, urlsplit
+
+    record = next((one for one in _records() if _package_of(one) == "vespe"), "")
+    try:
+        found = json.loads(_read(record, "direct_url.json"))
+        url, about = urlsplit(str(found["url"])), found["dir_info"]
+        is_editable = about["editable"] is True if about else False
+    except (ValueError, LookupError, TypeError):
+        return "", False  # installed from somewhere else, or the record is damaged
+    place = unquote(url.path)
+    is_there = url.scheme == "file" and os.path.isfile(f"{place}/pyproject.toml")
+    return (place, is_editable) if is_there else ("", False)
+
+
+_NEEDED: Final = re.compile(r"^Requires-Dist: ([\w.-]+).*;.*\bextra == ['\"]([\w.-]+)['\"]", re.M)
+
+
+def _extras_here() -> set[str]:
+    """Return the extras of which every package is installed."""
+    records = _records()
+    names = {_package_of(one) for one in records}
+    own = next((one for one in records if _package_of(one) == "vespe"), "")
+    needs = _NEEDED.findall(_read(own, "METADATA"))
+    lacking = {extra for name, extra in needs if _normalized(name) not in names}
+    return {extra for _, extra in needs} - lacking
 
 
 class MissingFeature(VespeError, AttributeError):

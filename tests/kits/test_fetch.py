@@ -201,7 +201,7 @@ def test_p10_kits_that_are_small_each_and_many_together_are_refused(
     for kit_id in ("one", "two", "three"):
         write_kit(source, kit_id)
     monkeypatch.setattr(fetch, "MAX_ENTRIES", 2)
-    with pytest.raises(Refused, match="more than 2 files together") as refused:
+    with pytest.raises(Refused, match="more than 2 files in total") as refused:
         fetched(tmp_path, source)
     assert (
         "--kit" in refused.value.hint

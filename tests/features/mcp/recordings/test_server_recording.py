@@ -68,7 +68,7 @@ def test_a_recording_without_an_exchange_leaves_no_file(tmp_path: Path) -> None:
         (lambda text: text.replace('"n":1.5', '"n":1.6'), "jsonl:5: was changed after"),
         (lambda text: text.replace("weather", "whether", 1), "was changed after"),
         (lambda text: "\n".join(text.split("\n")[:2] + text.split("\n")[3:]), "was changed after"),
-        (lambda text: text[:-20], "cut off"),
+        (lambda text: text[:-20], "is incomplete"),
         (lambda text: text.replace('"answer"', '"answer', 1), "is damaged"),
         (lambda text: text.replace('"version":1', '"version":2', 1), "recording of version 2"),
         (lambda text: json.dumps({"version": 1, "turns": []}), "is not a recording of an MCP"),

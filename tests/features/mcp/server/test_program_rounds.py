@@ -165,7 +165,7 @@ def kept_file() -> Path:
 @pytest.mark.parametrize(
     ("spoil", "why"),
     [
-        (lambda door: kept_file().unlink(), "is gone"),
+        (lambda door: kept_file().unlink(), "no longer exists"),
         (lambda door: kept_file().write_text("{}", encoding="utf-8"), "was changed"),
         (lambda door: edited(door, "tool-free"), ""),
     ],

@@ -291,9 +291,9 @@ def test_a_state_holds_what_was_said_and_only_for_what_it_is_bound_to(home: Path
 @pytest.mark.parametrize(
     ("spoil", "why"),
     [
-        (lambda key: key.chmod(0o644), "others could read"),
+        (lambda key: key.chmod(0o644), "other users could read"),
         (lambda key: key.write_bytes(b"short"), "does not contain the key"),
-        (lambda key: (key.unlink(), key.symlink_to("/dev/zero")), "others could read"),
+        (lambda key: (key.unlink(), key.symlink_to("/dev/zero")), "other users could read"),
     ],
 )
 def test_a_key_that_is_not_ours_alone_signs_nothing_and_the_remedy_works(
