@@ -132,8 +132,6 @@ def _command_for(extra: str, prefix: str) -> str:
     uv and pipx create the environment of a tool again, so the command names the extras that are
     there already: without them, it would remove them.
     """
-    import shlex
-
     place, is_editable = _origin()
     below = f"{prefix}/".replace("\\", "/")
     pip = f"{below}bin/pip"
@@ -144,21 +142,22 @@ def _command_for(extra: str, prefix: str) -> str:
         installer, kept = "pipx install --force", _extras_here()
     else:
         installer = f"{pip if os.path.exists(pip) else 'pip'} install"
-    source = shlex.quote(f"{place or '.'}[{','.join(sorted({extra, *kept}))}]")
-    return f"`{installer}{' -e' * is_editable} {source}`{'' if place else ' in its clone'}"
+    source = f"{place or '.'}[{','.join(sorted({extra, *kept}))}]".replace("'", "'\\''")
+    return f"`{installer}{' -e' * is_editable} '{source}'`{'' if place else ' in its clone'}"
 
 
 def _records() -> list[str]:
     """Return what installers wrote of each package that can be imported; the first of Vespe is that
     of this one.
     """
-    import glob
-
-    return [
-        path
-        for place in filter(None, sys.path)
-        for path in sorted(glob.glob(f"{glob.escape(place)}/*.dist-info"))
-    ]
+    found = []
+    for place in filter(os.path.isdir, sys.path):
+        try:
+            names = sorted(os.listdir(place))
+        except OSError:
+            continue
+        found += [f"{place}/{name}" for name in names if name.endswith(".dist-info")]
+    return found
 
 
 def _package_of(record: str) -> str:
@@ -182,21 +181,20 @@ def _origin() -> tuple[str, bool]:
     """Return the directory that Vespe was installed from, "" if there is none any more, and whether
     it is installed in the editable mode (PEP 610).
     """
-    import json
-    from urllib.parse import unquote, urlsplit
-
     record = next((one for one in _records() if _package_of(one) == "vespe"), "")
-    try:
-        found = json.loads(_read(record, "direct_url.json"))
-        url, about = urlsplit(str(found["url"])), found["dir_info"]
-        is_editable = about["editable"] is True if about else False
-    except (ValueError, LookupError, TypeError):
+    text = _read(record, "direct_url.json")
+    url = _OF_DIRECTORY.search(text)
+    if url is None or '"dir_info"' not in text:
         return "", False  # installed from somewhere else, or the record is damaged
-    place = unquote(url.path)
-    is_there = url.scheme == "file" and os.path.isfile(f"{place}/pyproject.toml")
-    return (place, is_editable) if is_there else ("", False)
+    place = _PERCENT.sub(lambda found: bytes([int(found[1], 16)]), url[1].encode()).decode()
+    if not os.path.isfile(f"{place}/pyproject.toml"):
+        return "", False
+    return place, _EDITABLE.search(text) is not None
 
 
+_OF_DIRECTORY: Final = re.compile(r'"url": *"file://(/[^"\\]*)"')
+_EDITABLE: Final = re.compile(r'"editable": *true')
+_PERCENT: Final = re.compile(rb"%([0-9A-Fa-f]{2})")
 _NEEDED: Final = re.compile(r"^Requires-Dist: ([\w.-]+).*;.*\bextra == ['\"]([\w.-]+)['\"]", re.M)
 
 

@@ -70,9 +70,9 @@ def test_a_program_without_a_last_expression_has_none() -> None:
         ("import os", "no module 'os'"),
         ("import jsn", "did you mean json?"),
         ("\nfrom json import *", "`import *` is not supported"),
-        ("eval('1')", "`eval` is not there"),
-        ("e = exec", "`exec` is not there"),
-        ("exit(1)", "`exit` is not there: let the last expression be the result"),
+        ("eval('1')", "`eval` does not exist in programs"),
+        ("e = exec", "`exec` does not exist in programs"),
+        ("exit(1)", "`exit` does not exist in programs: let the last expression be the result"),
         ("import re\nre.subn('a', 'b', 'c')", "no 'subn' in the module 're' of a program: use `re"),
         ("import re as r\nr.X", "no 'X' in the module 're'"),
         (

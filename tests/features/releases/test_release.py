@@ -124,7 +124,7 @@ def test_nothing_new_and_a_tag_elsewhere_are_refused(kit: Path) -> None:
     gitrepo.git(kit, "checkout", "--quiet", "main")
     (kit / "README.md").write_text("Words.", encoding="utf-8")
     gitrepo.commit(kit)
-    with pytest.raises(Refused, match=r"there is a tag v0\.1\.1 already"):
+    with pytest.raises(Refused, match=r"the tag v0\.1\.1 already exists"):
         planned(kit)
 
 

@@ -96,8 +96,8 @@ def test_a_reference_takes_the_place_of_a_value_that_is_removed(
         (("A", "--from", "/not/there"), b"", "cannot read /not/there"),
         (("A",), b"", "--from -"),
         (("A", "--ref", "op://x"), b"", "ref does not name a store"),
-        (("A", "--ref", "env:B", "--from", "-"), b"x", "only one of them"),
-        (("A", "--store", "file", "--", "op"), b"x", "only one of them"),
+        (("A", "--ref", "env:B", "--from", "-"), b"x", "only one of"),
+        (("A", "--store", "file", "--", "op"), b"x", "only one of"),
         (("A", "--", "./op"), b"", "absolute path"),
     ],
 )
