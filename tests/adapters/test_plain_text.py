@@ -65,7 +65,7 @@ def test_a_call_that_is_not_exactly_one_json_object_gets_a_sentence_and_the_form
 ) -> None:
     with pytest.raises(ParsingError, match=said) as caught:
         parse_call(text)
-    assert caught.value.retryable and "one JSON object and nothing else" in caught.value.hint
+    assert caught.value.retryable and "exactly one JSON object" in caught.value.hint
 
 
 @pytest.mark.parametrize(

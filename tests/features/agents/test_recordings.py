@@ -172,7 +172,7 @@ def test_a_failure_is_recorded_and_raised_again(tmp_path: Path) -> None:
     assert [failed(replay), failed(replay)] == first
     assert (
         first[0][1] == {"status": 400, "vendor_code": "c", "request_id": "r", "transient": False}
-        and "broke off" in first[1][0]
+        and "closed the connection" in first[1][0]
     )
 
 

@@ -151,7 +151,7 @@ def test_a_schema_that_nothing_satisfies_is_said() -> None:
         description="",
         input_schema={"type": "object", "required": ["a"], "additionalProperties": False},
     )
-    with pytest.raises(UsageError, match="no arguments can be made"):
+    with pytest.raises(UsageError, match="no arguments can be generated"):
         fuzz(nothing, lambda _: done(), seconds=1, seed=1)
 
 

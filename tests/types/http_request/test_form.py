@@ -20,7 +20,7 @@ def found(details: Any, **document: Any) -> list[tuple[str, str]]:
 def test_what_http_takes_is_what_its_executor_takes() -> None:
     assert form.MAX_REDIRECTS == MAX_REDIRECTS
     ((_, message),) = found({"type": "http_request", "path": "https://h", "args": {"x": 1}})
-    assert message == f'`args` takes {", ".join(sorted(ARGUMENTS))}, and no "x"'
+    assert message == f'`args` accepts {", ".join(sorted(ARGUMENTS))}, but not "x"'
 
 
 @pytest.mark.parametrize(
