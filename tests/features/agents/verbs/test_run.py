@@ -152,7 +152,7 @@ def test_an_answer_that_is_not_whole_is_said_to_be_so(command: Command, project:
     said = command(
         "agent", "run", "go", *script(project, {"text": "half", "finish_reason": "length"})
     )
-    assert (said.code, said.out) == (0, "half\n") and "not whole" in said.err
+    assert (said.code, said.out) == (0, "half\n") and "incomplete" in said.err
 
 
 def test_time_that_is_over_is_124(command: Command, project: Path) -> None:
