@@ -340,9 +340,7 @@ def _surroundings(
 
 
 def _own() -> tuple[str, ...]:
-    return tuple(
-        {locations.user_config_dir(), locations.user_state_dir(), locations.user_cache_dir()}
-    )
+    return tuple({*locations.hidden_dirs()})
 
 
 def _needs(tool: Tool) -> tuple[str, ...]:

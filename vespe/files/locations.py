@@ -51,6 +51,13 @@ def user_cache_dir() -> str:
     return _user_dir("cache")
 
 
+def hidden_dirs() -> tuple[str, ...]:
+    """Return the directories of configuration, state and cache, whoever can change them: no tool
+    may open them.
+    """
+    return _path_of("config"), _path_of("state"), _path_of("cache")
+
+
 def moved_by(environ: Mapping[str, str]) -> dict[str, str]:
     """Return the variables of an environment that put the directories above, or the site's, where
     they would not be without them.

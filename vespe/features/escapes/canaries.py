@@ -267,7 +267,7 @@ class Canaries:
     def policy(self, machine: Machine, level: str, kind: str) -> Policy:
         """Return what a tool is held to whose user has this home, as calls ask for it."""
         root = self.home if "home" in kind else self._at("project")
-        real = _own()
+        real = locations.hidden_dirs()
         with _living_with({name: self._at(path) for name, path in _VARIABLES.items()}):
             found = find_repositories(root)
             where = ToolSurroundings(
@@ -275,7 +275,7 @@ class Canaries:
                 directory=self._at("tool"),
                 scratch=self._at("scratch"),
                 path=PATH,
-                own=(*_own(), *real),
+                own=(*locations.hidden_dirs(), *real),
                 kept=found.found,
                 knows_all=found.whole,
                 needs=python_needs(sys.executable),
@@ -302,10 +302,6 @@ class Canaries:
         for path in self.leftovers[-2:]:
             with contextlib.suppress(OSError):
                 os.unlink(path)
-
-
-def _own() -> tuple[str, ...]:
-    return locations.user_config_dir(), locations.user_state_dir(), locations.user_cache_dir()
 
 
 @contextlib.contextmanager

@@ -33,7 +33,7 @@ def given_directories(tool: Tool, context: Context) -> list[tuple[str, str, bool
 
 
 def _place(name: str, tool: Tool, context: Context, *, write: bool) -> str:
-    own = (locations.user_config_dir(), locations.user_state_dir(), locations.user_cache_dir())
+    own = locations.hidden_dirs()
     hidden = find_protected(own)
     places = Places(context.project_root, hidden)
     found = places.find(name)
