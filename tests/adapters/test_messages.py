@@ -173,5 +173,5 @@ def test_a_copy_has_text_as_utf_8_can_say_it_and_lists_for_tuples() -> None:
         "f": None,
     }
     for wrong in (float("nan"), {"a": object()}, [b"x"]):
-        with pytest.raises(InvalidDocument, match="which JSON cannot say"):
+        with pytest.raises(InvalidDocument, match="which JSON cannot represent"):
             messages.detached(wrong, "x")
