@@ -22,7 +22,7 @@ from vespe.tools.new_tool import (
 from vespe.tools.python.names import parse_source, read_names
 from vespe.tools.python.signatures import derive
 
-_SCRIPT = '''"""Count what a text holds; change the function and its docstring, and the schema in config.json with them."""
+_SCRIPT = '''"""A template: replace the function, then update the schema in config.json with `vespe tool sync`."""
 
 from typing import TypedDict
 
@@ -40,17 +40,17 @@ def {function}(text: str = "hello, world") -> Counts:
         text: The text to count in.
 
     Returns:
-        How many of each the text holds.
+        The counts.
     """
     return {{"characters": len(text), "words": len(text.split()), "lines": len(text.splitlines())}}
 '''  # noqa: E501  # a file as it is written
-_OPEN_SCRIPT = '''"""Return back what was received; replace the body with what the tool is for."""
+_OPEN_SCRIPT = '''"""A template: replace the body of the function."""
 
 
 def {function}(**inputs: object) -> dict[str, object]:
-    """Return back the inputs that were received.
+    """Return the inputs.
 
-    Every input of the schema in config.json arrives as a keyword, and so does every fixed argument.
+    The inputs in the schema and the fixed arguments in config.json are keyword arguments.
     """
     return {{"received": inputs}}
 '''
@@ -65,9 +65,7 @@ def python_template(name: str, entrypoint: str | None, *, given: bool) -> ToolTe
     function = entrypoint or function_name(name)
     script = (_OPEN_SCRIPT if given else _SCRIPT).format(function=function)
     description = (
-        "Give back the inputs that were received."
-        if given
-        else "Count the characters, words and lines of a text."
+        "Return the inputs." if given else "Count the characters, words and lines of a text."
     )
     return ToolTemplate(
         description=description, input_schema={}, entrypoint=function, script=script

@@ -37,7 +37,7 @@ def shell_template(
     if schema is not None:
         args = {"argv": [], "stdin": "json", "output": "json"}
         return ToolTemplate(
-            description="Give back the inputs that were received.",
+            description="Return the inputs.",
             input_schema=schema,
             entrypoint="cat",
             args=args,
