@@ -67,7 +67,9 @@ def test_a_caller_that_cancels_is_free_while_sync_code_runs_on_and_is_told_so(
 ) -> None:
     error = cancelled(sleeper.sync, sleeper.begun)
     assert (
-        not sleeper.over.is_set() and "continues to run" in str(error) and error.details == {"runs_on": True}
+        not sleeper.over.is_set()
+        and "continues to run" in str(error)
+        and error.details == {"runs_on": True}
     )
 
 
