@@ -12,18 +12,26 @@ FILES = {"a.json": b"{}", "kits/k/run": b"#!/bin/sh\n"}
 
 def test_only_what_is_other_is_written_and_what_is_left_over_goes(tmp_path: Path) -> None:
     place = str(tmp_path)
-    assert write(place, FILES, own="kits/k", executable=frozenset({"kits/k/run"})) == [
-        "a.json",
-        "kits/k/run",
-    ]
-    assert (tmp_path / "kits/k/run").stat().st_mode & 0o111 and differences(
-        place, FILES, own="kits/k"
-    ) == []
+    runs = frozenset({"kits/k/run"})
+    assert write(place, FILES, own="kits/k", executable=runs) == ["a.json", "kits/k/run"]
+    assert (tmp_path / "kits/k/run").stat().st_mode & 0o111
+    assert differences(place, FILES, own="kits/k", executable=runs) == []
     (tmp_path / "kits/k/old.py").write_text("", encoding="utf-8")
     (tmp_path / "mine.txt").write_text("", encoding="utf-8")
-    assert differences(place, FILES, own="kits/k") == ["kits/k/old.py"]
-    assert write(place, FILES, own="kits/k", executable=frozenset()) == ["kits/k/old.py"]
+    assert differences(place, FILES, own="kits/k", executable=runs) == ["kits/k/old.py"]
+    assert write(place, FILES, own="kits/k", executable=runs) == ["kits/k/old.py"]
     assert (tmp_path / "mine.txt").exists() and not (tmp_path / "kits/k/old.py").exists()
+
+
+def test_p83_a_file_that_is_no_longer_executable_is_told_and_mended(tmp_path: Path) -> None:
+    place, runs = str(tmp_path), frozenset({"kits/k/run"})
+    write(place, FILES, own="kits/k", executable=runs)
+    (tmp_path / "kits/k/run").chmod(0o644)
+    (tmp_path / "a.json").chmod(0o755)
+    for _ in range(2):
+        assert differences(place, FILES, own="kits/k", executable=runs) == ["a.json", "kits/k/run"]
+    assert write(place, FILES, own="kits/k", executable=runs) == ["a.json", "kits/k/run"]
+    assert differences(place, FILES, own="kits/k", executable=runs) == []
 
 
 def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Write what a form gives into a directory, or say what is other there."""
 
 import os
+import stat
 from pathlib import PurePosixPath
 
 from vespe.errors import InvalidDocument, Refused, StorageError
@@ -8,16 +9,16 @@ from vespe.features.packing.forms import Files
 from vespe.files import atomic
 
 
-def differences(directory: str, files: Files, *, own: str) -> list[str]:
-    """Return the paths in a directory that are missing, hold other bytes, or are below `own` and no
-    longer among the files.
+def differences(directory: str, files: Files, *, own: str, executable: frozenset[str]) -> list[str]:
+    """Return the paths in a directory that are missing, hold other bytes, are executable where they
+    should not be or the other way round, or are below `own` and no longer among the files.
     """
-    return sorted(
-        [
-            *(path for path, data in files.items() if not _is(os.path.join(directory, path), data)),
-            *_left_over(directory, files, own),
-        ]
+    other = (
+        path
+        for path, data in files.items()
+        if not _is(os.path.join(directory, path), data, is_executable=path in executable)
     )
+    return sorted([*other, *_left_over(directory, files, own)])
 
 
 def write(directory: str, files: Files, *, own: str, executable: frozenset[str]) -> list[str]:
@@ -26,7 +27,7 @@ def write(directory: str, files: Files, *, own: str, executable: frozenset[str])
 
     Raises StorageError, and Refused where a directory on the way is a link.
     """
-    changed = differences(directory, files, own=own)
+    changed = differences(directory, files, own=own, executable=executable)
     for path in changed:
         for parent in list(PurePosixPath(path).parents)[:-1]:
             if os.path.islink(os.path.join(directory, str(parent))):
@@ -45,10 +46,11 @@ def write(directory: str, files: Files, *, own: str, executable: frozenset[str])
     return changed
 
 
-def _is(path: str, data: bytes) -> bool:
+def _is(path: str, data: bytes, *, is_executable: bool) -> bool:
     try:
-        return atomic.read_bytes(path, limit=max(len(data), 1)) == data
-    except (StorageError, InvalidDocument):
+        same = atomic.read_bytes(path, limit=max(len(data), 1)) == data
+        return same and bool(os.stat(path).st_mode & stat.S_IXUSR) is is_executable
+    except (StorageError, InvalidDocument, OSError):
         return False
 
 

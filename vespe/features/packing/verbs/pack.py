@@ -95,7 +95,7 @@ def _pack_for_clients(
     own = f"kits/{kit.kit_id}"
     executable = frozenset(f"{own}/{path}" for path in kit.executable)
     changed = (
-        writing.differences(directory, files, own=own)
+        writing.differences(directory, files, own=own, executable=executable)
         if check
         else writing.write(directory, files, own=own, executable=executable)
     )
