@@ -125,7 +125,9 @@ def test_the_page_of_commands_is_what_the_commands_say() -> None:
 def test_the_page_of_configuration_files_is_what_the_schemas_say() -> None:
     page = render_reference.PAGE.read_text(encoding="utf-8")
     assert page == render_reference.render(), "run `./dev docs`"
-    assert all(f"| `{key}` |" in page for key in ("approvals.flow", "limits.timeout_s"))
+    headed = ("approvals.flow", "limits.timeout_s", "limits.model_tokens", "tool_budget")
+    assert all(f"# `{key}` (" in page for key in headed), "the search finds a key by its heading"
+    assert "| `approvals.ask[].tool` |" in page
 
 
 def test_the_list_of_pages_for_models_is_what_the_pages_say() -> None:

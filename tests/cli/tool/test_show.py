@@ -76,9 +76,9 @@ def test_an_effect_says_whether_it_is_assumed_and_a_host_of_ones_own_has_none(
     (directory / "config.json").write_text(json.dumps(config), encoding="utf-8")
     out = command("tool", "show", "get_a").out
     assert "sends data out (assumed: it is an http_request)" in out
-    assert "reads untrusted content (openWorldHint is true)\n" in out
+    assert "reads untrusted content (declared: openWorldHint is true)\n" in out
     command("config", "set", "approvals.own_hosts", '["crm.example.org"]')
-    assert "does" not in command("tool", "show", "get_a").out
+    assert "  effect  " not in command("tool", "show", "get_a").out
     assert command("tool", "show", "get_a", "--json").document["effects"] == []
     (row,) = (
         one
