@@ -110,7 +110,7 @@ def test_what_cannot_be_started_or_said_is_a_sentence(
 ) -> None:
     for words, code, sentence in (
         ((), 2, "say which server to wrap"),
-        (("--network", "a.example", "--no-network", "true"), 2, "exclude each other"),
+        (("--network", "a.example", "--no-network", "true"), 2, "cannot be combined"),
         (("--secret", "NOT_SET_ANYWHERE", "true"), 6, "NOT_SET_ANYWHERE"),
         (("--write", "~/.not-there", "true"), 2, "there is no such file or directory"),
     ):
