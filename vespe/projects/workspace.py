@@ -121,7 +121,7 @@ class Workspace:
 
         def entries(scope: Scope) -> Iterable[Entry]:
             configs, digests = read[scope.name] = ({}, {})
-            return _entries(scope, digests, configs)
+            return _entries(scope, digests=digests, configs=configs)
 
         rows = resolver.rows([scope for scope in self.scopes if scope.ordered], entries)
         found = []
@@ -282,6 +282,7 @@ def _found(scope: Scope, wanted: str) -> Sequence[Entry]:
 
 def _entries(
     scope: Scope,
+    *,
     digests: dict[str, str] | None = None,
     configs: dict[str, bytes] | None = None,
 ) -> Iterable[Entry]:
