@@ -31,7 +31,9 @@ def test_all_that_is_wrong_is_in_one_answer() -> None:
     assert "1: there is no tool or variable called 'reed_file': did you mean read_file" in said
     assert "2: Argument to function `read_file` is incorrect: Expected `str`" in said
     assert "3: Argument `pth` does not match any known parameter of function `read_file`" in said
-    assert "4: there is no module 'socket'" in said and "5: `open` is not there" in said
+    assert (
+        "4: there is no module 'socket'" in said and "5: `open` does not exist in programs" in said
+    )
     assert "vespe__" not in said and "main.py" not in said
 
 

@@ -73,7 +73,7 @@ def test_ctrl_c_ends_a_worker_that_computes() -> None:
 def test_a_worker_that_dies_is_an_error_of_the_program() -> None:
     with interpreter.session("auto", timeout_s=PATIENCE_S) as held:
         os.kill(held.watched.pid, signal.SIGKILL)
-        with pytest.raises(ProgramFailed, match="has ended"):
+        with pytest.raises(ProgramFailed, match="that ran the program ended"):
             held.turn(lambda: held.inner.feed_run("1"))
 
 
