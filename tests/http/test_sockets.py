@@ -203,7 +203,7 @@ def test_what_is_over_already_is_waited_for_only_so_long_and_no_longer_than_a_si
     assert made.remaining() <= 30
     made.end_within(0)
     assert made.is_over
-    with pytest.raises(sockets.ConnectionBroken, match="nothing more"):
+    with pytest.raises(sockets.ConnectionBroken, match="no time is left"):
         made.remaining()
     made.end_within(None)
     assert made.remaining() > 0

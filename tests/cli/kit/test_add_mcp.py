@@ -85,7 +85,7 @@ def test_p07_a_changed_description_is_refused_until_it_has_been_reviewed(
 def test_an_update_that_finds_nothing_new_asks_nothing(server: ByHand, command: Command) -> None:
     command("kit", "add-mcp", "things", "--yes", "--", *server.command)
     said = command("kit", "add-mcp", "things", "--update")
-    assert said.code == 0 and "nothing changed" in said.err
+    assert said.code == 0 and "has not changed" in said.err
 
 
 def test_a_kit_is_never_replaced_by_adding(server: ByHand, command: Command) -> None:
@@ -193,7 +193,7 @@ def test_what_the_sandbox_refuses_a_server_to_write_is_named_with_the_way_to_all
     assert (home / "notes/a.txt").read_text(encoding="utf-8") == "noted"
     assert command("kit", "activate", "things").code == 0, "the name means one server still"
     again = command("kit", "add-mcp", "things", "--update", "--write", "~/notes")
-    assert again.code == 0 and "nothing changed" in again.err
+    assert again.code == 0 and "has not changed" in again.err
     assert command("kit", "sync", "--locked").code == 0
 
 
