@@ -62,10 +62,10 @@ def test_the_same_snapshot_has_no_difference() -> None:
         (
             {"n": fact()},
             {"n": fact(digest="v1:2")},
-            "~ n: a/tool-1 has other bytes: v1:1 before, v1:2 now",
+            "~ n: a/tool-1 has changed: v1:1 before, v1:2 now",
         ),
         ({"n": "garbage"}, {"n": fact()}, "~ n: was unknown, is now a/tool-1"),
-        ({"n": "garbage"}, {"n": "other"}, "~ n: unknown has other bytes: none before, none now"),
+        ({"n": "garbage"}, {"n": "other"}, "~ n: unknown has changed: none before, none now"),
     ],
 )
 def test_each_difference_is_a_line(old: dict[str, Any], new: dict[str, Any], line: str) -> None:

@@ -106,7 +106,7 @@ def test_no_more_questions_are_open_than_a_person_could_answer(
     monkeypatch.setattr(client_questions, "MAX_OPEN", 1)
     questions = ClientQuestions()
     asked = Asked(questions)
-    with pytest.raises(NeedsInput, match="1 questions wait"):
+    with pytest.raises(NeedsInput, match="1 questions are already waiting"):
         put = asked.sent.put
         questions.ask({}, put, withdraw=put, cancel=asked.cancel, over=asked.over)
     questions.take(answer(asked, "done"))

@@ -62,7 +62,7 @@ def test_what_a_shared_entry_cannot_say_is_told(
     command: Command, stocked: Path, on_path: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said = command("connect", "claude-code")
-    assert said.code == 0 and "where Claude Code passes on XDG_CACHE_HOME" in said.err
+    assert said.code == 0 and "if Claude Code passes on XDG_CACHE_HOME" in said.err
     assert "XDG" not in (stocked / ".mcp.json").read_text(encoding="utf-8")
     absolute = command("connect", "claude-code", "--absolute", "--json")
     assert absolute.document["check"]["needs"] == []
