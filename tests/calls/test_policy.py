@@ -276,6 +276,9 @@ def test_what_is_denied_stays_denied_after_what_strangers_wrote() -> None:
     ("user", "project", "flow"),
     [
         ({}, {}, ""),
+        ({}, {"flow": "off"}, ""),
+        ({"flow": "off"}, {"flow": "off"}, "off"),
+        ({"flow": "off"}, {"flow": "ask"}, "ask"),
         ({"flow": "ask"}, {}, "ask"),
         ({"flow": "ask"}, {"flow": "off"}, "ask"),
         ({"flow": "ask"}, {"flow": "deny"}, "deny"),

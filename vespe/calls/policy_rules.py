@@ -128,16 +128,18 @@ def read_rules(document: JsonValue, *, path: str, of_user: bool = True) -> tuple
     return tuple(rule for kind in KINDS for rule in _read(kind, document.get(kind, []), path))
 
 
-def flow_of(*documents: JsonObject) -> Flow:
-    """Return the tightest `approvals.flow` of configurations, one of FLOW, or "" where none says
-    it.
+def flow_of(own: JsonObject, *projects: JsonObject) -> Flow:
+    """Return the tightest `approvals.flow` of the user's own configuration and of projects', one of
+    FLOW, or "" where none says it. A project's `off` says nothing: it would turn off what the user
+    has without a word.
     """
-    said = [
-        rules.get("flow")
-        for rules in (document.get("approvals", {}) for document in documents)
-        if isinstance(rules, dict)
-    ]
+    said = [_flow_in(own), *(flow for flow in map(_flow_in, projects) if flow != "off")]
     return max((one for one in FLOW if one in said), key=FLOW.index, default="")
+
+
+def _flow_in(document: JsonObject) -> JsonValue:
+    rules = document.get("approvals", {})
+    return rules.get("flow") if isinstance(rules, dict) else None
 
 
 def own_hosts_of(approvals: JsonObject) -> tuple[str, ...]:
