@@ -1,0 +1,43 @@
+"""Which servers are remembered as ones that ask in an older revision only; calls to one are in
+test_session_questions.py.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vespe.errors import ToolExecutionError
+from vespe.files import locations
+from vespe.types.mcp_tool import older_questions
+
+COMMAND: dict[str, Any] = {"command": ["server", "--stdio"]}
+REMOTE: dict[str, Any] = {"url": "https://example.com/mcp"}
+
+
+def test_only_an_error_about_the_question_says_that_a_server_could_not_ask() -> None:
+    refused = ToolExecutionError("elicitation/create is not part of 2026-07-28")
+    assert older_questions.could_not_ask(refused)
+    assert not older_questions.could_not_ask(ToolExecutionError("the disk is full"))
+
+
+def test_a_server_is_remembered_by_its_command_and_where_it_starts_or_by_its_url() -> None:
+    for args in (COMMAND, REMOTE):
+        assert not older_questions.is_known(args, "/one")
+        assert older_questions.remember(args, "/one")
+        assert older_questions.remember(args, "/one")
+        assert older_questions.is_known(args, "/one")
+    assert not older_questions.is_known(COMMAND, "/other")
+    assert older_questions.is_known(REMOTE, "/other")
+    assert not older_questions.is_known({"command": ["server"]}, "/one")
+
+
+def test_where_nothing_can_be_written_nothing_is_remembered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken = tmp_path / "file"
+    taken.write_text("", encoding="utf-8")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(taken))
+    assert locations.user_cache_dir().startswith(str(taken))
+    assert not older_questions.remember(COMMAND, "/one")
+    assert not older_questions.is_known(COMMAND, "/one")
