@@ -21,6 +21,7 @@ def test_only_an_error_about_the_question_says_that_a_server_could_not_ask() -> 
     assert not older_questions.could_not_ask(ToolExecutionError("the disk is full"))
 
 
+@pytest.mark.usefixtures("home")
 def test_a_server_is_remembered_by_its_command_and_where_it_starts_or_by_its_url() -> None:
     for args in (COMMAND, REMOTE):
         assert not older_questions.is_known(args, "/one")
