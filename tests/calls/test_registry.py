@@ -178,7 +178,7 @@ def test_a_name_that_is_none_a_class_and_a_tool_under_another_name_are_refused()
     for given, name, why in (
         (Nameless(), None, "of Nameless is NoneType"),
         (Adder, None, "Adder is a class"),
-        (FunctionTool(add_slowly), "plus", "already has this name"),
+        (FunctionTool(add_slowly), "plus", "the tool is called 'add_slowly', so it"),
     ):
         implementation: Any = given
         with pytest.raises(UsageError, match=why):

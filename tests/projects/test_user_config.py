@@ -214,7 +214,7 @@ def test_unsetting_removes_one_key_alone(file: Path) -> None:
 
 def test_p26_a_file_of_a_newer_version_is_left_untouched(file: Path) -> None:
     write(file, {"version": 99})
-    with pytest.raises(InvalidDocument):
+    with pytest.raises(InvalidDocument, match="only reads versions up to 2"):
         user_config.set_value("sandbox", "require")
     assert read(file) == {"version": 99}
 

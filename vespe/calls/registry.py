@@ -143,7 +143,7 @@ def _named(implementation: ToolImplementation, name: str | None) -> ToolImplemen
         return implementation
     if hasattr(implementation, "definition"):
         raise UsageError(
-            f"the tool {own!r} already has this name, so it cannot be registered as {name!r}",
+            f"the tool is called {own!r}, so it cannot be registered as {name!r}",
             hint=f"make it with that name: tool(name={name!r})",
         )
     return Renamed(name or own, implementation)

@@ -66,8 +66,9 @@ def refuse_newer(document: JsonObject, *, path: str, newest: int = FORMAT_VERSIO
     """
     version = document.get("version", FORMAT_VERSION)
     if isinstance(version, bool) or version not in range(FORMAT_VERSION, newest + 1):
+        known = "version 1" if newest == FORMAT_VERSION else f"versions up to {newest}"
         raise InvalidDocument(
-            f"has version {_shown(version)}, but this version of Vespe only reads version {newest}",
+            f"has version {_shown(version)}, but this version of Vespe only reads {known}",
             path=path,
             pointer="/version",
             hint="use a newer version of Vespe; the file was not changed",

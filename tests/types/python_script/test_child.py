@@ -145,7 +145,9 @@ def test_a_database_is_noted_as_it_is_opened_and_none_in_memory(tmp_path: Path) 
         "def f(where):\n"
         "    os.chdir(where)\n"
         "    for name in ('file:a.db?mode=ro', 'file:b%20c.db', ':memory:', '',\n"
-        "                 'file:x?mode=memory', 'd.db'):\n"
+        "                 'file:x?mode=memory', 'file:x?mode=%6demory', 'd.db',\n"
+        "                 f'file:{where}/e.db?cache=shared%26mode=memory',\n"
+        "                 f'file:{where}/b%20c.db?x=1%26mode=ro'):\n"
         "        try:\n"
         "            sqlite3.connect(name, uri=name.startswith('file:')).close()\n"
         "        except sqlite3.Error:\n"
@@ -160,6 +162,7 @@ def test_a_database_is_noted_as_it_is_opened_and_none_in_memory(tmp_path: Path) 
         ("read", f"{here}/a.db"),
         ("write", f"{here}/b c.db"),
         ("write", f"{here}/d.db"),
+        ("write", f"{here}/e.db"),
     ]
     assert not [one for one in touched if "memory" in one[1]]
 

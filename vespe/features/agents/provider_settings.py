@@ -101,7 +101,7 @@ def refuse_unusable(key: str, value: JsonValue) -> None:
     if len(parts) > 2 and parts[2] not in KEYS:
         raise UsageError(f"a provider has no setting {parts[2]!r}", hint=choice(parts[2], KEYS))
     if len(parts) == 3 and parts[2] == "api" and value not in APIS:
-        raise UsageError(f"{value!r} is not the API of a provider", hint=choice(str(value), APIS))
+        raise UsageError(f"there is no API {value!r}", hint=choice(str(value), APIS))
     if len(parts) == 3 and parts[2] == "base_url" and isinstance(value, str):
         endpoint_url(value)
 

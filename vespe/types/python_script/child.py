@@ -279,7 +279,7 @@ def _database(name: "Any") -> "tuple[str, str] | None":
         path, _, query = path.removeprefix("file:").partition("#")[0].partition("?")
         if path.startswith("//"):
             path = "".join(path[2:].partition("/")[1:])
-        path, options = unquote(path), unquote(query).split("&")
+        path, options = unquote(path), [unquote(option) for option in query.split("&")]
         if "mode=memory" in options:
             return None
         if "mode=ro" in options or "immutable=1" in options:

@@ -98,7 +98,7 @@ def test_p40b_an_endpoint_of_the_users_own_name_is_https_or_this_machine_too(hom
     user_config.set_value("providers.lan.api", "openai")
     with pytest.raises(Refused, match="is not on this machine"):
         user_config.set_value("providers.lan.base_url", "http://10.0.0.7:8000/v1")
-    with pytest.raises(UsageError, match="is not the API of a provider"):
+    with pytest.raises(UsageError, match="there is no API 'grok'"):
         user_config.set_value("providers.lan.api", "grok")
 
 
