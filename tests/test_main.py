@@ -1,5 +1,6 @@
 """`python -m vespe`: how the process of a command begins and ends."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -17,11 +18,14 @@ main()
 """
 
 
+SIMULATED = ("--provider", "simulated", "--script", "script.json")
+
+
 @pytest.mark.parametrize(
     ("command", "collects"),
     [
-        (("agent", "run", "hello"), "collects"),
-        (("agent", "chat"), "collects"),
+        (("agent", "run", "hello", *SIMULATED), "collects"),
+        (("agent", "chat", *SIMULATED), "collects"),
         (("tool", "fuzz", "nothing"), "collects"),
         (("tool", "test"), "collects"),
         (("tool", "list"), "does not collect"),
@@ -29,12 +33,14 @@ main()
     ],
 )
 def test_garbage_is_collected_where_a_process_lives_alone(
-    command: tuple[str, ...], collects: str, home: Path, tmp_path: Path
+    command: tuple[str, ...], collects: str, project: Path
 ) -> None:
+    script = {"turns": [{"text": "hello"}]}
+    (project / "script.json").write_text(json.dumps(script), encoding="utf-8")
     argv = [sys.executable, "-c", TOLD, *command]
     done = subprocess.run(
         argv,
-        cwd=tmp_path,
+        cwd=project,
         capture_output=True,
         text=True,
         encoding="utf-8",

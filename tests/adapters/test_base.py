@@ -58,7 +58,7 @@ def test_every_adapter_refuses_what_the_model_can_mend_and_what_nothing_implemen
         with pytest.raises(error) as caught:
             adapter.execute_tool(call, ToolRegistry())
         assert caught.value.retryable
-        assert "correct the call" in str(adapter.format_tool_output(caught.value, call_id="c"))
+        assert "mend the call" in str(adapter.format_tool_output(caught.value, call_id="c"))
     with pytest.raises(ToolImplementationNotFound):
         adapter.execute_tool(Call(tool="double", arguments={"n": 1}), ToolRegistry())
 

@@ -22,7 +22,7 @@ def test_outcomes_and_errors_are_told_apart_from_results() -> None:
         True,
     )
     assert tool_errors.outcome_of(ParsingError("no JSON")) == (
-        "no JSON; correct the call and try again",
+        "no JSON; mend the call and make it again",
         True,
     )
     assert tool_errors.outcome_of("r") == ("r", False)

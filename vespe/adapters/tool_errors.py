@@ -39,8 +39,9 @@ def outcome_of(output: object) -> tuple[JsonValue, bool]:
 def sentence(error: VespeError | Failure) -> str:
     """Return an error as one text for a model, with what to do about it."""
     hint = f" ({error.hint})" if error.hint else ""
+    # Recordings of runs hold these words, and a replay of one compares them byte by byte.
     return strict_json.repair_surrogates(
-        f"{error.message}{hint}" + ("; correct the call and try again" if error.retryable else "")
+        f"{error.message}{hint}" + ("; mend the call and make it again" if error.retryable else "")
     )
 
 

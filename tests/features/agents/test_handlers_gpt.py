@@ -27,7 +27,7 @@ def test_the_assistants_message_and_one_tool_message_for_each_call_follow(
     }
     assert (
         second["tool_call_id"] == "c1"
-        and "correct the call" in second["content"]
+        and "mend the call" in second["content"]
         and "is_error" not in second
     )
     assert result.next_request is not None and result.next_request.payload["messages"] == [

@@ -127,7 +127,7 @@ def test_an_unknown_tool_a_violation_and_a_tools_error_are_each_told_in_words_to
     assert (
         "did you mean double?" in unknown
         and "n" in violation
-        and "correct the call" in violation
+        and "mend the call" in violation
         and "ZeroDivisionError" in failed
     )
 

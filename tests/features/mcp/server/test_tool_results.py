@@ -46,7 +46,7 @@ def test_a_failure_is_an_error_in_words_that_a_model_can_act_on() -> None:
     assert (
         result["isError"]
         and result["content"][0]["text"]
-        == "`a` is missing (give it); correct the call and try again"
+        == "`a` is missing (give it); mend the call and make it again"
     )
 
 
