@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.support.nonsense import Nonsense
-from tests.support.ondisk import python_tool, write_tool
+from tests.support.ondisk import python_tool, write_kit, write_tool
 from vespe.documents import strict_json
 from vespe.errors import InvalidDocument, InvalidTool
 from vespe.schemas import validator as schema_validator
@@ -470,6 +470,17 @@ def test_what_was_judged_already_is_read_as_loading_reads_it(tmp_path: Path) -> 
     (directory / "config.json").write_text("{", encoding="utf-8")
     with pytest.raises(InvalidDocument):
         tool_directory.load_judged(directory)
+
+
+def test_what_was_judged_by_other_limits_of_its_kit_is_judged_again(tmp_path: Path) -> None:
+    kit = write_kit(tmp_path, "web", allow_hosts=["api.example.com"])
+    details = {"type": "http_request", "path": "https://api.example.com/x", "entrypoint": "GET"}
+    tool = write_tool(kit / "tool-a", "asks", implementation=details)
+    found = tool_directory.load_judged(tool, scope="web", kit_id="web")
+    assert found.allowed_hosts == ("api.example.com",)
+    (kit / "kit_config.json").write_text('{"allow_hosts": ["other.example.com"]}', encoding="utf-8")
+    with pytest.raises(InvalidDocument, match=r"reaches \"api\.example\.com\""):
+        tool_directory.load_judged(tool, scope="web", kit_id="web")
 
 
 def test_only_a_projects_own_tool_runs_in_the_projects_environment(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from tests.support.ondisk import python_tool
 from vespe.models import Tool
 from vespe.records import json_of
 from vespe.tools import catalog, directory
+from vespe.tools.directory import Judged
 from vespe.tools.listed_tool import ListedTool, listed_tool
 
 
@@ -18,10 +19,10 @@ from vespe.tools.listed_tool import ListedTool, listed_tool
 def listed(tmp_path: Path) -> tuple[Tool, Tool]:
     """Return a tool that was listed, and the same tool loaded from its directory."""
     python_tool(tmp_path / "tool-a", "a", "return text", params="text", tags=["x"])
-    configs: dict[str, bytes] = {}
-    found = catalog.scan(tmp_path, scope="s", kit_id=None, configs=configs)
+    judged: dict[str, Judged] = {}
+    found = catalog.scan(tmp_path, scope="s", kit_id=None, judged=judged)
     whole = directory.load(tmp_path / "tool-a", scope="s")
-    return listed_tool(found["tool-a"], configs["tool-a"]), whole
+    return listed_tool(found["tool-a"], judged["tool-a"]), whole
 
 
 def test_a_listed_tool_is_the_tool_of_its_directory(listed: tuple[Tool, Tool]) -> None:

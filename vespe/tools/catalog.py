@@ -15,7 +15,7 @@ from vespe.files.digests import sha256
 from vespe.models import Entry
 from vespe.tools import directory as tool_directory
 from vespe.tools import name_index
-from vespe.tools.directory import Verdict
+from vespe.tools.directory import Judged, Verdict
 from vespe.tools.validation_cache import Verdicts
 
 _FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -92,7 +92,7 @@ def scan(
     scope: str,
     kit_id: str | None,
     digests: dict[str, str] | None = None,
-    configs: dict[str, bytes] | None = None,
+    judged: dict[str, Judged] | None = None,
 ) -> Catalog:
     """Read every tool in `directory`: each directory with a config.json, and each whose name begins
     as a uid does.
@@ -100,8 +100,8 @@ def scan(
     Names that begin with a dot (what is being made) and stray files are ignored. One odd tool never
     hides, blocks or fails the others: its entry says what is wrong with it. A directory that does
     not exist holds no tools; one that cannot be read raises StorageError. What validation said is
-    kept by the digest of each config.json; `digests` is given these, by uid, and `configs` the
-    bytes that were judged, so that a tool can be loaded without reading its file again.
+    kept by the digest of each config.json; `digests` is given these, by uid, and `judged` what was
+    judged, so that a tool can be loaded without reading its files again.
     """
     where = os.fspath(directory)
     verdicts = Verdicts(where, kit_id=kit_id)
@@ -111,8 +111,8 @@ def scan(
     for uid in directories:
         config = read_config(f"{where}/{uid}/{defaults.CONFIG_FILE}")
         entries.append(read.entry(uid, config))
-        if configs is not None and config is not None:
-            configs[uid] = config
+        if judged is not None and config is not None:
+            judged[uid] = Judged(config, verdicts.limits)
     entries += [read.entry(uid, None) for uid in links]
     catalog = Catalog({entry.uid: entry for entry in entries if entry is not None})
     if verdicts.save():

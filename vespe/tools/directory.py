@@ -24,6 +24,7 @@ __all__ = [
     "NAME_PATTERN",
     "UID_PATTERN",
     "VALID",
+    "Judged",
     "Problem",
     "Verdict",
     "check",
@@ -60,6 +61,16 @@ class Problem(NamedTuple):
             + (f" at {self.pointer}" if self.pointer else "")
         )
         return f"{place}: {self.message}" if place else self.message
+
+
+class Judged(NamedTuple):
+    """What a verdict without a problem was made from: the bytes of a config.json, and the limits of
+    its kit at that moment, None for a tool of no kit. A tool that is loaded from these is held to
+    the limits that it was judged by.
+    """
+
+    config: bytes
+    limits: KitLimits | None = None
 
 
 class Verdict(NamedTuple):
@@ -157,6 +168,12 @@ def check(
     `config` is what config.json holds, where that has been read already.
     """
     directory = os.fspath(path)
+    return _check(directory, kit_id=kit_id, config=config, limits=_limits(directory, kit_id))
+
+
+def _check(
+    directory: str, *, kit_id: str | None, config: bytes | None = None, limits: KitLimits | None
+) -> tuple[JsonObject | None, list[Problem]]:
     file = f"{directory}/{defaults.CONFIG_FILE}"
     try:
         _refuse_link(directory)
@@ -167,7 +184,7 @@ def check(
     found = _found(
         document, uid=os.path.basename(directory.rstrip("/")), kit_id=kit_id, source=config
     )
-    found += _beyond(document, _limits(directory, kit_id))
+    found += _beyond(document, limits)
     problems = [_problem(*one) for one in found]
     details = document.get("implementation_details")
     if not problems and isinstance(details, dict) and (script := _own_file(details)) is not None:
@@ -179,14 +196,15 @@ def check(
 def load(path: str | os.PathLike[str], *, scope: str = "", kit_id: str | None = None) -> Tool:
     """Read a tool directory whole. Raises InvalidTool with all that is wrong with it."""
     directory = os.fspath(path)
-    document, problems = check(directory, kit_id=kit_id)
+    limits = _limits(directory, kit_id)
+    document, problems = _check(directory, kit_id=kit_id, limits=limits)
     if document is None or problems:
         raise InvalidTool(
             os.path.basename(directory.rstrip("/")),
             [str(problem) for problem in problems],
             path=directory,
         )
-    return tool_of(document, directory, scope=scope, kit_id=kit_id)
+    return _tool_of(document, directory, scope=scope, kit_id=kit_id, limits=limits)
 
 
 def load_judged(
@@ -195,20 +213,28 @@ def load_judged(
     scope: str = "",
     kit_id: str | None = None,
     config: bytes | None = None,
+    judged: Judged | None = None,
 ) -> Tool:
-    """Read a tool directory whose config.json has a `verdict` without a problem already: nothing is
-    judged again. `config` is what config.json holds, where that has been read.
+    """Read a tool directory whose config.json has a `verdict` without a problem already: of
+    `judged`, nothing is judged again.
 
-    Raises InvalidDocument, StorageError or KeyError where it is not what was judged.
+    Without it the config.json is read, where `config` does not give it, and the limits of its kit
+    are read and judged again, since they may have changed. Raises InvalidDocument, StorageError or
+    KeyError where it is not what was judged.
     """
     directory = os.fspath(path)
     _refuse_link(directory)
     file = f"{directory}/{defaults.CONFIG_FILE}"
+    if judged is not None:
+        return tool_of(judged, directory, scope=scope, kit_id=kit_id)
     if config is None:
         document = strict_json.read_object(file)
     else:
         document = strict_json.parse_object(config, path=file)
-    return tool_of(document, directory, scope=scope, kit_id=kit_id)
+    limits = _limits(directory, kit_id)
+    for pointer, reason, _ in _beyond(document, limits):
+        raise InvalidDocument(reason, path=file, pointer=pointer)
+    return _tool_of(document, directory, scope=scope, kit_id=kit_id, limits=limits)
 
 
 def script_problem(directory: str, script: str, *, kind: str | None) -> str | None:
@@ -345,9 +371,21 @@ def _text(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def tool_of(document: JsonObject, directory: str, *, scope: str, kit_id: str | None) -> Tool:
-    """Return the tool of a config.json that has no problem."""
-    details, limits = document.get("implementation_details"), document.get("limits", {})
+def tool_of(judged: Judged, directory: str, *, scope: str, kit_id: str | None) -> Tool:
+    """Return the tool that was judged. Raises InvalidDocument where it is no JSON object."""
+    document = strict_json.parse_object(judged.config, path=f"{directory}/{defaults.CONFIG_FILE}")
+    return _tool_of(document, directory, scope=scope, kit_id=kit_id, limits=judged.limits)
+
+
+def _tool_of(
+    document: JsonObject,
+    directory: str,
+    *,
+    scope: str,
+    kit_id: str | None,
+    limits: KitLimits | None,
+) -> Tool:
+    details, bounds = document.get("implementation_details"), document.get("limits", {})
     return Tool(
         uid=document["uid"],
         name=document["name"],
@@ -361,15 +399,13 @@ def tool_of(document: JsonObject, directory: str, *, scope: str, kit_id: str | N
         version=document.get("version"),
         tags=tuple(document.get("tags", ())),
         secrets=secret_items.names_in(document.get("secrets")),
-        timeout_s=limits.get("timeout_s"),
-        max_output_bytes=limits.get("max_output_bytes"),
-        model_tokens=limits.get("model_tokens"),
+        timeout_s=bounds.get("timeout_s"),
+        max_output_bytes=bounds.get("max_output_bytes"),
+        model_tokens=bounds.get("model_tokens"),
         annotations=document.get("annotations", {}),
         examples=tuple(document.get("examples", ())),
         permissions=document.get("permissions", {}),
-        allowed_hosts=None
-        if kit_id is None
-        else limits_above(os.path.dirname(directory.rstrip("/")) or ".").hosts,
+        allowed_hosts=None if limits is None else limits.hosts,
         document=document,
     )
 

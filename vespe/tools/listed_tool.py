@@ -6,33 +6,28 @@ others. To parse all of them takes a third of the processor time of its start.
 
 from typing import Any, Final
 
-from vespe.documents import strict_json
 from vespe.models import Entry, Tool
 from vespe.tools import directory
+from vespe.tools.directory import Judged
 
 _FIELDS: Final[tuple[str, ...]] = Tool.__slots__
 
 
 class ListedTool(Tool):
     """A tool that has the fields that its entry says, and takes all of them from its config.json
-    when another one is first read. It keeps the bytes and does not read the file again: a file that
-    was changed or removed in between makes no difference.
+    when another one is first read. It keeps what was judged, and does not read the tool's file and
+    that of its kit again: one that was changed or removed in between makes no difference.
     """
 
     __slots__ = ("_listed",)
-    _listed: tuple[bytes, str | None]
+    _listed: tuple[Judged, str | None]
 
     def __getattr__(self, name: str) -> Any:
         """Parse the config.json. Python only calls this for a field that is not set."""
         if name not in _FIELDS:
             raise AttributeError(name)
-        config, kit_id = self._listed
-        whole = directory.tool_of(
-            strict_json.parse_object(config),
-            str(self.directory),
-            scope=self.scope,
-            kit_id=kit_id,
-        )
+        judged, kit_id = self._listed
+        whole = directory.tool_of(judged, str(self.directory), scope=self.scope, kit_id=kit_id)
         for field in _FIELDS:
             object.__setattr__(self, field, getattr(whole, field))
         return getattr(whole, name)
@@ -48,8 +43,8 @@ class ListedTool(Tool):
 ListedTool.__slots__ = _FIELDS  # type: ignore[assignment]  # what a copy and JSON take of a record
 
 
-def listed_tool(entry: Entry, config: bytes) -> Tool:
-    """Return the tool of an entry without a problem, which was made from the bytes `config`."""
+def listed_tool(entry: Entry, judged: Judged) -> Tool:
+    """Return the tool of an entry without a problem, and what it was made from."""
     made = ListedTool.__new__(ListedTool)
     known = {
         "uid": entry.uid,
@@ -57,7 +52,7 @@ def listed_tool(entry: Entry, config: bytes) -> Tool:
         "directory": entry.path,
         "scope": entry.scope,
         "behind": None,
-        "_listed": (config, entry.kit_id),
+        "_listed": (judged, entry.kit_id),
     }
     for field, value in known.items():
         object.__setattr__(made, field, value)

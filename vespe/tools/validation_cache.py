@@ -45,11 +45,12 @@ class Verdicts:
     """
 
     def __init__(self, directory: str, *, kit_id: str | None) -> None:
-        self._limits = None if kit_id is None else tool_directory.limits_above(directory)
+        self.limits = None if kit_id is None else tool_directory.limits_above(directory)
+        """What the kit allows: every verdict is made by these."""
         stated = (
             None
-            if self._limits is None
-            else [self._limits.types, self._limits.hosts, self._limits.secrets]
+            if self.limits is None
+            else [self.limits.types, self.limits.hosts, self.limits.secrets]
         )
         about = [
             _FORMAT,
@@ -77,7 +78,7 @@ class Verdicts:
         if row is None or row[0] != digest:
             row = [
                 digest,
-                *tool_directory.verdict(config, uid=uid, kit_id=self._kit_id, limits=self._limits),
+                *tool_directory.verdict(config, uid=uid, kit_id=self._kit_id, limits=self.limits),
             ]
             self._changed = True
         self._seen[uid] = row

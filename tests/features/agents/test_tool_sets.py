@@ -1,17 +1,21 @@
 """The tools that a model is shown."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from tests.features.agents.agents_on_disk import NUMBER, Bench
 from tests.support.mcp_servers import definition
+from tests.support.ondisk import write_kit, write_tool
 from vespe.adapters import SHAPES
 from vespe.errors import InvalidDocument, KitNotFound, ToolNotFound, UsageError
 from vespe.features.agents.providers.requests import definitions
 from vespe.features.agents.tool_sets import chosen, kit_tools, tool_set
 from vespe.kits import mcp_kits
 from vespe.models import Tool
+from vespe.projects.project import update_config
+from vespe.projects.workspace import open_workspace
 
 
 def test_tools_are_chosen_by_name_by_scope_or_all(bench: Bench) -> None:
@@ -88,3 +92,20 @@ def test_the_tools_of_a_kit_whose_name_means_several_servers_are_nobodys(bench: 
     mcp_kits.write(made[1])
     with pytest.raises(InvalidDocument, match="2 MCP servers have this name"):
         kit_tools("things", project="")
+
+
+@pytest.mark.parametrize("later", [None, '{"allow_hosts": ["evil.example.com"]}'])
+def test_a_tool_of_a_kit_is_held_to_the_limits_that_it_was_listed_by(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, later: str | None
+) -> None:
+    kit = write_kit(tmp_path / "kits", "web", allow_hosts=["api.example.com"])
+    details = {"type": "http_request", "path": "https://api.example.com/x", "entrypoint": "GET"}
+    write_tool(kit / "tool-a", "asks", implementation=details)
+    monkeypatch.setenv("VESPE_KITS_PATH", str(tmp_path / "kits"))
+    update_config(project, lambda document: document.update({"active_kits": ["web"]}))
+    (tool,) = chosen(open_workspace(project))
+    if later is None:
+        (kit / "kit_config.json").unlink()
+    else:
+        (kit / "kit_config.json").write_text(later, encoding="utf-8")
+    assert tool.allowed_hosts == ("api.example.com",)

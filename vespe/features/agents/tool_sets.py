@@ -61,8 +61,8 @@ def chosen(
         raise KitNotFound(kit, close=sorted({entry.scope for entry in available}))
     loaded = (
         workspace.load_listed(one.entry)
-        if one.config is None
-        else listed_tool(one.entry, one.config)
+        if one.judged is None
+        else listed_tool(one.entry, one.judged)
         for one in entries
     )
     every = (*loaded, *functions)
