@@ -109,7 +109,11 @@ with tempfile.TemporaryDirectory(dir="/tmp") as base:
 
 def test_the_group_of_a_user_may_have_another_number_than_the_user() -> None:
     done = subprocess.run(
-        [sys.executable, "-c", CHANGES], capture_output=True, text=True, check=False
+        [sys.executable, "-c", CHANGES],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
     )
     assert (done.stdout, done.stderr) == ("True\n", "")
 
