@@ -227,7 +227,7 @@ def test_where_one_step_fails_everything_is_as_it_was(
     said = {
         "pre-commit": "git commit failed: not today",
         "changes": "a hook changed kit_config.json",
-        "commits": "a hook committed something else with the release",
+        "commits": "a hook committed something else with the release: a commit of its own",
         "index": "git add failed",
         "tag": "git tag failed",
         "sign": "git commit failed",
@@ -243,3 +243,36 @@ def test_the_next_command_names_the_remote_that_there_is(
     assert opened.push_command("main", "v0.2.0") == push.format("REMOTE")
     gitrepo.git(kit, "remote", "add", "upstream", "https://example.invalid/x.git")
     assert opened.push_command("main", "v0.2.0") == push.format("upstream")
+
+
+def test_a_kit_below_the_top_is_released_where_git_shows_relative_paths(
+    home: Path, tmp_path: Path
+) -> None:
+    mono = gitrepo.repository(tmp_path / "mono")
+    for name, value in (
+        *(("user.name", "Ada"), ("user.email", "ada@example.invalid")),
+        ("diff.relative", "true"),
+    ):
+        gitrepo.git(mono, "config", name, value)
+    kit = mono / "kits/words"
+    kit.mkdir(parents=True)
+    (kit / "kit_config.json").write_text('{"kit_id": "words"}', encoding="utf-8")
+    (mono / "notes.txt").write_text("one", encoding="utf-8")
+    gitrepo.commit(mono)
+    amend = (
+        "test -e .git/once && exit",
+        *("touch .git/once", "echo two > notes.txt", "git commit -q --amend --no-edit notes.txt"),
+    )
+    hook(mono, "post-commit", *amend)
+    before = state(mono)
+    with opened_repository(str(kit)) as repository:
+        with pytest.raises(ToolExecutionError) as caught:
+            repository.released(FILES, tag="v0.2.0", message="Release", sign=False)
+        assert str(caught.value) == ("a hook committed something else with the release: notes.txt")
+        assert caught.value.hint == "commit these files before the release, or change the hook"
+        assert gitrepo.git(mono, "rev-parse", "HEAD") == before[0]
+        gitrepo.git(mono, "reset", "--quiet", "--hard")
+        repository.released(FILES, tag="v0.2.0", message="Release", sign=False)
+    assert gitrepo.git(mono, "show", "--format=", "--name-only", "--no-relative", "HEAD") == (
+        "kits/words/CHANGELOG.md\nkits/words/kit_config.json"
+    )

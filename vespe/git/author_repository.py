@@ -294,8 +294,16 @@ class AuthorRepository:
         place = os.path.relpath(os.path.realpath(self.directory), os.path.realpath(self.top))
         wanted = {os.path.normpath(os.path.join(place, name)) for name in files}
         parents = self.ask("rev-parse", "HEAD^@").split()
-        if parents != [head] or not {*filter(None, said.split("\0"))} <= wanted:
-            raise ToolExecutionError("a hook committed something else with the release")
+        others = [name for name in said.split("\0") if name and name not in wanted]
+        if others or parents != [head]:
+            named = ", ".join(others[:_MOST_NAMED]) or "a commit of its own"
+            more = f" and {len(others) - _MOST_NAMED} more" if len(others) > _MOST_NAMED else ""
+            raise ToolExecutionError(
+                f"a hook committed something else with the release: {named}{more}",
+                hint="commit these files before the release, or change the hook"
+                if others
+                else "change the hook so that it makes no commit during a release",
+            )
 
     def _undo(self, before: dict[str, bytes | None], *, head: str) -> None:
         """Put the branch, the index and the files back, by commands of their own: Ctrl-C has ended

@@ -60,6 +60,7 @@ DIFF: Final = (
     "--no-textconv",
     "--no-color",
     "--no-renames",
+    "--no-relative",
     "--submodule=short",
     "--ignore-submodules=all",
 )

@@ -67,7 +67,7 @@ def diff(directory: Directory, *options: str, path: str = ".", run: Run) -> str:
             _refuse_nameless(found, revision)
     # `--no-optional-locks` does not keep `git diff` from writing the index anew; this does.
     found = found._replace(settings=(*found.settings, "diff.autoRefreshIndex=false"))
-    asked = ("diff", *repository.DIFF, "--no-relative", *options)
+    asked = ("diff", *repository.DIFF, *options)
     names = (
         found.tell(*asked, "--name-only", "-z", "--", path).output if directory.has_secrets else b""
     )
