@@ -8,14 +8,14 @@ import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from vespe import defaults
 from vespe.calls.log import CallLog
 from vespe.calls.path import CallPath
 from vespe.calls.registry import ToolRegistry
 from vespe.documents import strict_json
-from vespe.errors import InvalidTool, Refused, UsageError
+from vespe.errors import InvalidTool, Refused, UsageError, VespeError
 from vespe.features.examples import examples, tested
 from vespe.features.examples.examples import ExampleResult
 from vespe.features.lint.audit import Audit
@@ -104,11 +104,43 @@ def committed(directory: str) -> Iterator[str]:
     """Return a private copy of a kit as the last commit has it, which is all that a tag has.
 
     What git ignores and what it was told not to look at (`--assume-unchanged`) is in the work tree
-    and not in the copy. Raises as `revisions.checked_out` does.
+    and not in the copy. What is raised while the copy is there names the kit's own files, since
+    nobody finds the copy afterwards. Raises Refused where the last commit does not contain the kit,
+    and otherwise as `revisions.checked_out` does.
     """
     called = os.path.basename(os.path.realpath(directory))
-    with revisions.checked_out("HEAD:./", cwd=directory, called=called) as copy:
-        yield copy
+    with contextlib.ExitStack() as closing:
+        checked_out = revisions.checked_out("HEAD:./", cwd=directory, called=called)
+        try:
+            copy = closing.enter_context(checked_out)
+        except UsageError:
+            raise Refused(
+                f"the last commit does not contain {directory}",
+                hint="commit it (is it in .gitignore?)",
+            ) from None
+        try:
+            yield copy
+        except VespeError as error:
+            _name_own_files(error, copy, directory)
+            raise
+
+
+def _name_own_files(error: VespeError, copy: str, directory: str) -> None:
+    error.message = with_own_paths(error.message, copy, directory)
+    error.args = (error.message, *error.args[1:])
+    error.hint = with_own_paths(error.hint, copy, directory)
+    error.details = with_own_paths(error.details, copy, directory)
+
+
+def with_own_paths(value: Any, copy: str, directory: str) -> Any:
+    """Return a value in which each path in a copy of a kit is the one of the kit itself."""
+    if isinstance(value, str):
+        return value.replace(copy, directory)
+    if isinstance(value, list):
+        return [with_own_paths(item, copy, directory) for item in value]
+    if isinstance(value, dict):
+        return {key: with_own_paths(item, copy, directory) for key, item in value.items()}
+    return value
 
 
 def lint(directory: str) -> list[Finding]:

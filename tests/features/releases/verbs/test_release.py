@@ -99,3 +99,38 @@ def test_what_is_no_kit_and_no_repository_is_a_sentence(
     (kit / ".git").rename(tmp_path / "git")
     none = command("kit", "release", str(kit))
     assert none.code == 1 and "is not in the working tree of a git repository" in none.err
+
+
+def test_errors_name_the_kit_itself_and_not_the_copy_that_is_checked(
+    kit: Path, command: Command
+) -> None:
+    place = str(kit / "tool-say")
+    (kit / "tool-say/run.sh").write_text("#!/bin/sh\necho $0 >&2; exit 3\n", encoding="utf-8")
+    (kit / "tool-say/run.sh").chmod(0o755)
+    details = {"type": "shell_command", "path": "run.sh", "args": {"args": []}}
+    changed(kit, lambda document: document.update(implementation_details=details))
+    failed = command("kit", "release", str(kit))
+    assert failed.code == 1 and "nothing is released" in failed.err
+    assert f"{place}/run.sh" in failed.err
+    assert "vespe-revision-" not in failed.err
+    (kit / "tool-say/config.json").write_text("{", encoding="utf-8")
+    gitrepo.commit(kit)
+    broken = command("kit", "release", str(kit))
+    assert broken.code != 0 and f"{place}/config.json" in broken.err
+    assert "vespe-revision-" not in broken.err
+    told = command("kit", "release", str(kit), "--json")
+    assert "vespe-revision-" not in told.out + told.err
+
+
+def test_a_kit_that_the_last_commit_does_not_contain_is_refused(
+    kit: Path, command: Command
+) -> None:
+    (kit / "new").mkdir()
+    (kit / "new/kit_config.json").write_text('{"kit_id": "new"}', encoding="utf-8")
+    (kit / ".gitignore").write_text("/new/\n", encoding="utf-8")
+    gitrepo.commit(kit)
+    done = command("kit", "release", str(kit / "new"))
+    assert done.code == 6, done.err
+    assert f"error: the last commit does not contain {kit / 'new'}" in done.err
+    assert "hint: commit it (is it in .gitignore?)" in done.err
+    assert "HEAD:./" not in done.err

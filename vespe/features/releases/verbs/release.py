@@ -91,8 +91,8 @@ def _is_good_copy(copy: str, directory: str) -> bool:
     with waiting("linting"):
         wrong = release.lint(copy)
     for found in wrong[:_MOST_TOLD]:
-        path = os.path.join(directory, os.path.relpath(found.path, copy))
-        report.error(f"{path}:{found.line}: {found.message} ({found.rule})")
+        said = f"{found.path}:{found.line}: {found.message} ({found.rule})"
+        report.error(release.with_own_paths(said, copy, directory))
     if wrong:
         report.note(
             f"{report.count(len(wrong), 'error')} of lint; `vespe lint {_shown(directory)}` shows "
@@ -100,10 +100,13 @@ def _is_good_copy(copy: str, directory: str) -> bool:
         )
         return False
     with waiting("testing"):
-        results = release.test(copy, progress=report.note)
+        results = release.test(
+            copy,
+            progress=lambda said: report.note(release.with_own_paths(said, copy, directory)),
+        )
     failed = [one for one in results if not one.passed]
     for one in failed[:_MOST_TOLD]:
-        report.error(f"{one.tool} {one.why}")
+        report.error(release.with_own_paths(f"{one.tool} {one.why}", copy, directory))
     if failed:
         report.note(
             f"{len(results) - len(failed)} examples passed and {len(failed)} failed, and nothing "
