@@ -81,7 +81,12 @@ def test_no_process_that_is_started_meanwhile_inherits_the_listening_socket(away
     held = [os.readlink(one.path) for one in os.scandir("/proc/self/fd") if one.is_symlink()]
     assert held.count(inode) == 2
     shown = subprocess.run(
-        ["ls", "-l", "/proc/self/fd"], close_fds=False, capture_output=True, text=True, check=True
+        ["ls", "-l", "/proc/self/fd"],
+        close_fds=False,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=True,
     ).stdout
     assert inode not in shown
 
