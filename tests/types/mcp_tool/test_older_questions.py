@@ -7,18 +7,11 @@ from typing import Any
 
 import pytest
 
-from vespe.errors import ToolExecutionError
 from vespe.files import locations
 from vespe.types.mcp_tool import older_questions
 
 COMMAND: dict[str, Any] = {"command": ["server", "--stdio"]}
 REMOTE: dict[str, Any] = {"url": "https://example.com/mcp"}
-
-
-def test_only_an_error_about_the_question_says_that_a_server_could_not_ask() -> None:
-    refused = ToolExecutionError("elicitation/create is not part of 2026-07-28")
-    assert older_questions.could_not_ask(refused)
-    assert not older_questions.could_not_ask(ToolExecutionError("the disk is full"))
 
 
 @pytest.mark.usefixtures("home")
@@ -31,6 +24,10 @@ def test_a_server_is_remembered_by_its_command_and_where_it_starts_or_by_its_url
     assert not older_questions.is_known(COMMAND, "/other")
     assert older_questions.is_known(REMOTE, "/other")
     assert not older_questions.is_known({"command": ["server"]}, "/one")
+    for _ in range(2):
+        older_questions.forget(COMMAND, "/one")
+        assert not older_questions.is_known(COMMAND, "/one")
+    assert older_questions.is_known(REMOTE, "/one")
 
 
 def test_where_nothing_can_be_written_nothing_is_remembered(

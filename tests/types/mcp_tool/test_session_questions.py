@@ -17,6 +17,7 @@ from vespe import Outcome
 from vespe.calls.asking import CallSuspended, PersonReply, ToolQuestion
 from vespe.calls.path import CallPath
 from vespe.calls.registry import ToolRegistry
+from vespe.errors import VespeError
 from vespe.models import Call, Implementation, Tool
 from vespe.projects.workspace import open_workspace
 from vespe.tools import mcp_definitions
@@ -93,6 +94,41 @@ async def book(ctx: Context) -> str:
 
 server.run()
 """
+
+
+NEWEST_ALONE = """
+import json, sys
+ANSWER = json.loads(sys.argv[1])
+for line in sys.stdin:
+    message = json.loads(line)
+    method = message.get("method")
+    answer = {"error": {"code": -32601, "message": f"Method not found: {method}"}}
+    if method == "server/discover":
+        info = {"name": "a", "version": "1"}
+        said = {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}, "resources": {}}, "serverInfo": info}
+        answer = {"result": {**said, "resultType": "complete", "ttlMs": 0, "cacheScope": "private"}}
+    elif method == "tools/list":
+        answer = {"result": {"tools": [DEFINITION], "resultType": "complete", "ttlMs": 0, "cacheScope": "private"}}
+    elif method in ("tools/call", "resources/read"):
+        print("looked", file=sys.stderr, flush=True)
+        answer = ANSWER
+    if "id" in message:
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], **answer}), flush=True)
+"""
+UNASKED = {
+    "error": {
+        "code": -32600,
+        "message": "Cannot send 'elicitation/create': this transport context has no back-channel "
+        "for server-initiated requests.",
+    }
+}
+PAGE = {
+    "result": {
+        "content": [{"type": "text", "text": "404: no page Cannot send 'elicitation/create'"}],
+        "isError": True,
+        "resultType": "complete",
+    }
+}
 
 
 class Person:
@@ -180,6 +216,104 @@ def test_a_server_that_can_only_ask_in_an_older_revision_is_reached_in_it_from_t
         assert call().result == {"result": "accept age=7"}
     assert [one.text for one in person.asked] == ["How old?"] * 2
     assert (project / "begun").read_text(encoding="utf-8") == "xxxx"
+
+
+@pytest.fixture
+def newest_alone(tmp_path: Path) -> Callable[[Any], Tool]:
+    """Return what makes a tool whose server knows 2026-07-28 alone, and answers each call with the
+    same.
+    """
+    script = tmp_path / "server.py"
+    script.write_text(NEWEST_ALONE.replace("DEFINITION", repr(DEFINITION)), encoding="utf-8")
+
+    def made(answer: Any, **args: Any) -> Tool:
+        args["command"] = [sys.executable, str(script), json.dumps(answer)]
+        args["digest"] = mcp_definitions.digest(DEFINITION)
+        return Tool(
+            uid="tool-x",
+            name="book",
+            description="",
+            input_schema={"type": "object", "properties": {"skill": {"type": "string"}}},
+            implementation=Implementation(type="mcp_tool", entrypoint="book", args=args),
+        )
+
+    return made
+
+
+@pytest.fixture
+def failed(project: Path) -> Callable[..., VespeError]:
+    """Return what calls such a tool, and gives the error."""
+
+    def call(tool: Tool, asker: Any, sessions: Sessions | None = None, **given: Any) -> VespeError:
+        path = CallPath(
+            workspace=open_workspace(str(project)),
+            registry=ToolRegistry(),
+            trusted=True,
+            asker=asker,
+            sessions=sessions,
+        )
+        error = path.run_tool(tool, Call(tool="book", arguments=given, timeout_s=60)).error
+        assert error is not None
+        return error
+
+    return call
+
+
+@pytest.mark.parametrize(
+    "answer", [PAGE, {"error": {"code": -32603, "message": "Cannot send 'elicitation/create'"}}]
+)
+def test_words_about_a_question_in_a_result_or_another_error_say_nothing_about_the_server(
+    project: Path,
+    newest_alone: Callable[..., Tool],
+    failed: Callable[..., VespeError],
+    answer: Any,
+) -> None:
+    tool = newest_alone(answer)
+    for asker in (Person(PersonReply(action="decline")), None):
+        error = failed(tool, asker)
+        assert (error.code, error.hint) == ("tool_error", ""), error
+        assert "Cannot send 'elicitation/create'" in error.message
+    assert tool.implementation is not None
+    assert not older_questions.is_known(tool.implementation.args, str(project))
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_a_server_that_refuses_the_handshake_is_called_without_one_and_forgotten(
+    project: Path,
+    newest_alone: Callable[..., Tool],
+    failed: Callable[..., VespeError],
+    sessions: Sessions,
+    kept: bool,
+) -> None:
+    tool = newest_alone(PAGE)
+    assert tool.implementation is not None
+    args = tool.implementation.args
+    assert older_questions.remember(args, str(project))
+    person = Person(PersonReply(action="decline"))
+    error = failed(tool, person, sessions if kept else None)
+    assert error.message == PAGE["result"]["content"][0]["text"]
+    assert not older_questions.is_known(args, str(project))
+
+
+def test_the_error_of_a_question_without_a_person_has_the_log_of_the_server(
+    newest_alone: Callable[..., Tool], failed: Callable[..., VespeError]
+) -> None:
+    error = failed(newest_alone(UNASKED), None)
+    assert error.code == "needs_input" and error.details["stderr"] == "looked\n"
+
+
+def test_a_server_of_skills_is_not_said_to_be_reached_in_an_older_revision(
+    project: Path, newest_alone: Callable[..., Tool], failed: Callable[..., VespeError]
+) -> None:
+    main = {"uri": "skill://a/SKILL.md", "digest": "sha256:" + "0" * 64, "size": 1}
+    skills = {"a": {"files": {"SKILL.md": main}, "frontmatter": ""}}
+    tool = newest_alone(UNASKED, skills=skills)
+    assert tool.implementation is not None
+    for asker in (Person(PersonReply(action="decline")), None):
+        error = failed(tool, asker, skill="a")
+        assert (error.code, error.hint) == ("tool_error", ""), error
+        assert "Cannot send 'elicitation/create'" in error.message
+        assert not older_questions.is_known(tool.implementation.args, str(project))
 
 
 def listed(tool: Tool, where: Path) -> dict[str, Any]:

@@ -65,6 +65,14 @@ class Unauthorized(AccessRefused):
     """The server answered with status 401 before the call was sent to it."""
 
 
+class CouldNotAsk(ToolExecutionError):
+    """The server could not send its question to the user in the revision of the session."""
+
+
+class NoHandshake(ToolExecutionError):
+    """The server refused the handshake that it was to be reached with. The call was not sent."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Server:
     """How to reach a server: a `command` to start, or a `url` with `headers`; one of the two is
@@ -108,6 +116,7 @@ def ask(
 
     Raises MissingExtra, Refused (a definition is another one than was approved, an address may not
     be reached), ToolExecutionError (the server does not start, ends, or answers with an error),
+    CouldNotAsk, NoHandshake,
     InvalidOutput, OutputTooLarge, TimedOut, Interrupted.
     """
     command = process.Command(
@@ -242,7 +251,9 @@ def _error(error: JsonObject, name: str, *, kit: str, logs: str) -> VespeError:
         )
     said = f"the MCP server of {of(name, kit)} failed: {message}{sent}"
     if error.get("status") not in (_UNAUTHORIZED, _FORBIDDEN):
-        return ToolExecutionError(said, hint=hint, details=_said(logs))
+        plain = NoHandshake if error.get("no_handshake") else ToolExecutionError
+        made = CouldNotAsk if error.get("unasked") else plain
+        return made(said, hint=hint, details=_said(logs))
     is_unsent = error["status"] == _UNAUTHORIZED and not error.get("called")
     refused = (Unauthorized if is_unsent else AccessRefused)(said, hint=hint, details=_said(logs))
     refused.status, refused.challenge = error["status"], str(error.get("challenge", ""))

@@ -64,12 +64,13 @@ class McpTool:
             if authorize is None:
                 raise
             raise logins.explained(error, tool.kit_id or "", token=token) from None
-        except ToolExecutionError as error:
-            if older_questions.could_not_ask(error):
+        except exchange.CouldNotAsk as error:
+            if not _args(tool).get("skills"):
                 if context.questions is None:
-                    said = f"{tool.name} asks the user a question, but there is no one to ask here"
-                    raise NeedsInput(f"{said} ({error.message})") from None
+                    raise _unasked(tool, error) from None
                 _use_handshake(tool, context, error)
+            raise
+        except ToolExecutionError as error:
             if tool.kit_id:
                 error.details["widened"] = {
                     "write": f"vespe kit add-mcp {tool.kit_id} --update --write",
@@ -95,13 +96,31 @@ def _authorized(tool: Tool, context: Context) -> Callable[[str], str] | None:
 
 
 def _asked(tool: Tool, inputs: JsonObject, context: Context, token: str) -> SessionAnswer:
+    """Make the call: with a handshake where the server needs one to ask, and without one from then
+    on where the server refuses it.
+    """
+    until = time.monotonic() + context.timeout_s
+    if _takes_handshake(tool, context):
+        try:
+            return _asked_in(tool, inputs, context, token, handshake=True)
+        except exchange.NoHandshake:
+            older_questions.forget(_args(tool), context.project_root)
+            if (left := until - time.monotonic()) <= 0:
+                raise
+            context = replace(context, timeout_s=left)
+    return _asked_in(tool, inputs, context, token, handshake=False)
+
+
+def _asked_in(
+    tool: Tool, inputs: JsonObject, context: Context, token: str, *, handshake: bool
+) -> SessionAnswer:
     args = templates.substitute_secrets(_args(tool), context.secrets)
     command, headers = args.get("command"), args.get("headers", {})
     server = Server(
         command=tuple(command) if command else None,
         url=args.get("url"),
         headers=logins.with_token(headers, token) if token else headers,
-        handshake=_takes_handshake(tool, context),
+        handshake=handshake,
     )
     surroundings = Surroundings(
         directory=context.project_root,
@@ -132,6 +151,14 @@ def _takes_handshake(tool: Tool, context: Context) -> bool:
         and not args.get("skills")
         and older_questions.is_known(args, context.project_root)
     )
+
+
+def _unasked(tool: Tool, error: ToolExecutionError) -> NeedsInput:
+    """Return the error of a call whose server asks where there is no one to ask."""
+    said = f"{tool.name} asks the user a question, but there is no one to ask here"
+    unasked = NeedsInput(f"{said} ({error.message})")
+    unasked.details |= error.details
+    return unasked
 
 
 def _use_handshake(tool: Tool, context: Context, error: ToolExecutionError) -> None:

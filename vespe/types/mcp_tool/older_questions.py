@@ -4,7 +4,8 @@ cache.
 A server may know 2026-07-28, and have tools that send `elicitation/create` all the same, which
 that revision does not have: a call ends with an error where such a tool asks. From then on its
 server is connected to with a handshake, in which it can ask. The call that failed is not made
-again, because the tool may have had an effect before it asked.
+again, because the tool may have had an effect before it asked. A server that refuses the handshake
+is forgotten again.
 """
 
 import contextlib
@@ -12,20 +13,14 @@ import os
 from typing import Any, Final
 
 from vespe.documents import strict_json
-from vespe.errors import StorageError, VespeError
+from vespe.errors import StorageError
 from vespe.files import atomic, locations
 from vespe.files.digests import sha256
 
-_METHOD: Final = "elicitation/create"
 HINT: Final = (
     "the server can only ask in an older revision of MCP; Vespe uses that one for it from now on, "
     "so make the call again"
 )
-
-
-def could_not_ask(error: VespeError) -> bool:
-    """Say whether a call failed because its server could not send its question."""
-    return _METHOD in error.message
 
 
 def is_known(args: dict[str, Any], directory: str) -> bool:
@@ -40,6 +35,12 @@ def remember(args: dict[str, Any], directory: str) -> bool:
         atomic.private_directory(os.path.dirname(path))
         atomic.create(path, b"")
     return os.path.exists(path)
+
+
+def forget(args: dict[str, Any], directory: str) -> None:
+    """Forget such a server: it refuses the handshake."""
+    with contextlib.suppress(OSError):
+        os.unlink(_file(args, directory))
 
 
 def _file(args: dict[str, Any], directory: str) -> str:

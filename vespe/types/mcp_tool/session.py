@@ -64,6 +64,10 @@ _CHALLENGES: Final[list[str]] = []
 """The `WWW-Authenticate` header of that answer."""
 _MAX_CHALLENGE: Final = 4096
 _NO_ACCESS: Final = (401, 403)
+_OPENED: Final[list[bool]] = []
+"""Holds something as soon as the server has answered the handshake or the discovery."""
+_UNASKED: Final = "Cannot send 'elicitation/create'"
+"""How the error of a server begins whose SDK cannot send a question in the revision in use."""
 
 
 class _Odd(Exception):
@@ -117,13 +121,27 @@ def run(
         with asyncio.Runner(loop_factory=lambda: _Loop(reach.get("allow_hosts", ()))) as runner:
             runner.run(work())
     except BaseExceptionGroup as group:
-        failed({"error": told(_first(group))})
+        failed({"error": _ended(reach, _first(group))})
     except FAILURES as error:
-        failed({"error": told(error)})
+        failed({"error": _ended(reach, error)})
     except asyncio.CancelledError:  # by the signal that ends this process
         os._exit(128 + signal.SIGTERM)
     # What is left of the server is ended by the supervisor of this process.
     os._exit(0)
+
+
+def _ended(reach: JsonObject, error: BaseException) -> JsonObject:
+    """Return the error of a session as `told` does, with `no_handshake` where the server was
+    reached and refused the handshake.
+    """
+    is_refused = bool(reach.get("handshake")) and not _OPENED and not _REFUSALS
+    status = (_STATUSES or [0])[0]
+    is_refused &= status not in _NO_ACCESS and status < HTTPStatus.INTERNAL_SERVER_ERROR
+    # A server that is down says nothing about the handshake. A RuntimeError is a revision that the
+    # client does not know.
+    is_refused &= isinstance(error, (MCPError, RuntimeError, ValidationError))
+    is_refused &= not (isinstance(error, MCPError) and error.code == types.CONNECTION_CLOSED)
+    return told(error) | ({"no_handshake": True} if is_refused else {})
 
 
 async def _answered(request: JsonObject) -> None:
@@ -144,16 +162,17 @@ async def _answered(request: JsonObject) -> None:
         )
 
 
-def connected(
+@asynccontextmanager
+async def connected(
     reach: JsonObject,
     *,
     gone: Callable[[], object] = _nothing,
     noted: LoggingFnT | None = None,
     asked: ElicitationFnT | None = None,
     is_brief: bool = False,
-) -> Client:
-    """Return a client of the server that `reach` names, to be entered; `gone` is called where a
-    server that was started has ended, `noted` with what the server says of its own accord, `asked`
+) -> AsyncIterator[Client]:
+    """Open a client of the server that `reach` names; `gone` is called where a server that was
+    started has ended, `noted` with what the server says of its own accord, `asked`
     with what it asks a person: the server is told that one can be asked only where it is given.
     `is_brief` is for a process that makes one call.
     """
@@ -162,7 +181,7 @@ def connected(
         if "command" in reach
         else over_http(reach["url"], reach["headers"], reach["allow_hosts"], noted=_note_status)
     )
-    return Client(
+    async with Client(
         transport,
         client_info=types.Implementation(name="vespe", version=defaults.VERSION),
         cache=None,
@@ -170,7 +189,9 @@ def connected(
         elicitation_callback=asked,
         mode="legacy" if reach.get("handshake") else "auto",
         extensions=[ServerTasks(asked, ends_by_signal=is_brief)],
-    )
+    ) as client:
+        _OPENED.append(True)
+        yield client
 
 
 def eliciting(put: Callable[[JsonObject], Awaitable[JsonObject]]) -> ElicitationFnT:
@@ -487,12 +508,23 @@ def told(error: BaseException) -> JsonObject:
             "status": (_STATUSES or [0])[0],
             "challenge": (_CHALLENGES or [""])[0],
             "called": bool(_SENT),
-        }
+        } | ({"unasked": True} if _is_unasked(error) else {})
     return {
         "kind": "lost",
         "message": ENDINGS[0] if ENDINGS else _sentence(error),
         "sent": bool(_SENT),
     }
+
+
+def _is_unasked(error: BaseException) -> bool:
+    """Whether the SDK of the server could not send its question: an error of the protocol, never
+    the text of a tool's result, which anybody may have written.
+    """
+    return (
+        isinstance(error, MCPError)
+        and error.code == types.INVALID_REQUEST
+        and str(error).startswith(_UNASKED)
+    )
 
 
 def _status() -> str:
