@@ -80,6 +80,15 @@ def test_what_no_option_allows_a_server_is_not_advised(home: Path, project: Path
     assert "can let a server write more (--write), and nothing else" in raised.value.hint
 
 
+@pytest.mark.skipif(levels.machine().level != "namespaces", reason="this machine has no namespaces")
+def test_a_server_that_is_no_kits_is_not_advised_to_change_a_kit(home: Path, project: Path) -> None:
+    (home / ".bashrc").write_text("mine", encoding="utf-8")
+    fails = {"command": ["sh", "-c", "echo x >> ~/.bashrc || exit 1"]}
+    with pytest.raises(errors.PermissionDenied, match=r"write .*\.bashrc") as raised:
+        server_kits.list_tools(fails, name="sh", root=str(project))
+    assert raised.value.hint == "no option allows this to a server while its tools are compared"
+
+
 def test_a_secret_without_a_value_is_named_before_the_server_starts(home: Path) -> None:
     with pytest.raises(errors.MissingSecret, match="VESPE_NOT_SET"):
         server_kits.ask_server("things", {"command": ["never"], "secrets": ["VESPE_NOT_SET"]})

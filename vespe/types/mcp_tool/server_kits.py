@@ -55,7 +55,9 @@ def ask_server(
         server, values, user, timeout_s=timeout_s, directory=root or os.getcwd()
     )
     if "command" in server:
-        answer = _asked_in_sandbox(kit_id, server, surroundings, user, root=root)
+        answer = _asked_in_sandbox(
+            kit_id, server, surroundings, user, root=root, widened=_widened(kit_id)
+        )
     else:
         authorize = functools.partial(secrets.access_token, kept, kit_id)
         answer = _asked_at_url(kit_id, server, values, surroundings, authorize)
@@ -81,7 +83,10 @@ def list_tools(
     values = {wanted: _found(kept, wanted, (wanted,), name) for wanted in server.get("secrets", ())}
     surroundings = _surroundings(server, values, user, timeout_s=None, directory=os.getcwd())
     if "command" in server:
-        return list(_asked_in_sandbox(name, server, surroundings, user, root=root)["tools"])
+        answer = _asked_in_sandbox(
+            name, server, surroundings, user, root=root, widened=_NEVER_WIDENED
+        )
+        return list(answer["tools"])
     authorize = functools.partial(token_of_login, kept, login, root=root) if login else None
     try:
         answer = _asked_at_url(login or name, server, values, surroundings, authorize)
@@ -145,9 +150,11 @@ def _asked_in_sandbox(
     user: user_config.UserConfig,
     *,
     root: str | None,
+    widened: Mapping[str, str],
 ) -> JsonObject:
     """Start a server and ask it for its tools, confined as each call of them will be. Outside of
-    projects, a private directory stands for the project that it may write.
+    projects, a private directory stands for the project that it may write. `widened` says how to
+    let the server do what the sandbox refused.
     """
     command = tuple(server["command"])
     tool = Tool(
@@ -180,11 +187,18 @@ def _asked_in_sandbox(
         try:
             asked = exchange.ask(Server(command=command), {}, surroundings, name=name, kit=name)
         except errors.ToolExecutionError as error:
-            error.details["widened"] = _widened(name)
+            error.details["widened"] = widened
             raise sandboxing.explained(error, tool, held.sandbox) from None
         finally:
             sandboxing.planted(held.sandbox, tool=name)
     return asked.document
+
+
+_NEVER_WIDENED: Final = {
+    "secret": "`--secret NAME` passes a secret to the server",
+    "": "no option allows this to a server while its tools are compared",
+}
+"""For a server that is no kit's: nothing that a kit is given would count for it."""
 
 
 def _widened(kit_id: str) -> dict[str, str]:
