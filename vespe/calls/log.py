@@ -62,7 +62,7 @@ class CallLog:
         watch: Watch | None = None,
     ) -> None:
         self._root, self._purpose = project_root, purpose
-        self._keep_arguments = keep_arguments
+        self.keeps_arguments = keep_arguments
         self._said: dict[int, tuple[Tool, str]] = {}
         path = _path(project_root)
         self._file = LogFile(
@@ -99,7 +99,7 @@ class CallLog:
             line = self._line(tool, arguments, outcome)
             if program:
                 line += _of_program(program)
-            if outcome.error or outcome.notes or outcome.sandbox or self._keep_arguments:
+            if outcome.error or outcome.notes or outcome.sandbox or self.keeps_arguments:
                 line = self._more(line, arguments, outcome, secrets)
             self._file.append((line + "}").encode())
         except (OSError, StorageError, ValueError, TypeError, RecursionError) as error:
@@ -115,7 +115,7 @@ class CallLog:
             + (_failure(outcome, secrets) if outcome.error else "")
             + (_noted(outcome, secrets) if outcome.notes else "")
         )
-        whole += _kept(arguments, secrets) if self._keep_arguments else ""
+        whole += _kept(arguments, secrets) if self.keeps_arguments else ""
         is_long = len(whole) > MAX_LINE_BYTES // 4 and len(whole.encode()) >= MAX_LINE_BYTES
         return line + ',"arguments_cut":true' if is_long else whole
 

@@ -504,20 +504,38 @@ class CallPath:
         return [one for tool in tools if tool.secrets for one in self._known_values(tool)]
 
     def log_program(
-        self, tool: Tool, call: Call, outcome: Outcome, *, over: Iterable[Tool] = ()
+        self, tool: Tool, call: Call, outcome: Outcome, *, over: Callable[[], Iterable[Tool]]
     ) -> Outcome:
-        """Log a program `over` tools, whose secrets are redacted, and whose calls have its
-        `call_id` for their `parent`; return its outcome with a note where that could not be done.
+        """Log a program, whose calls have its `call_id` for their `parent`; return its outcome with
+        a note where that could not be done.
+
+        The secrets of the tools that `over` returns are redacted. It is only asked where the log
+        keeps the program, or what is said of its end holds a value that may be a secret: these may
+        be all tools of the project, and loading them takes longer than the program.
         """
         log = self.log or call_log.CallLog(self.workspace.root, keep_arguments=self.keep_arguments)
+        asks = log.keeps_arguments or self._may_tell_secrets(outcome)
         warning = log.append(
             tool,
             call.arguments,
             outcome=outcome,
-            secrets=self._secrets_of(over),
+            secrets=self._secrets_of(over()) if asks else (),
             program=(call.call_id or "",),
         )
         return replace(outcome, notes=(*outcome.notes, warning)) if warning else outcome
+
+    def _may_tell_secrets(self, outcome: Outcome) -> bool:
+        """Whether the error or the notes of a program hold a value of the environment or of the
+        user's `secrets`; only the tools tell which variables are secrets.
+        """
+        said: list[JsonValue] = [*outcome.notes]
+        if (error := outcome.error) is not None:
+            problems = error.code == errors.InvalidProgram.code and error.details["problems"]
+            # without the numbers of lines, which many a variable has for its value
+            said += [one["message"] for one in problems] if problems else [error.message]
+        values, configured = self._values, self.user.secrets
+        known = [value for name in configured for value in values.known((name,))]
+        return call_secrets.redact(said, [*self._environ().values(), *known]) != said
 
     def _log(self, tool: Tool, call: Call, outcome: Outcome, secrets: Collection[str]) -> Outcome:
         log = self.log or call_log.CallLog(self.workspace.root, keep_arguments=self.keep_arguments)

@@ -11,9 +11,18 @@ import pytest
 from tests.support.ondisk import python_tool, vespe
 from vespe import PersonReply, Project, ToolQuestion, answered_by, ask, tool
 from vespe.calls import log
+from vespe.calls.path import CallPath
 from vespe.errors import InvalidTool, NotTrusted, UsageError
-from vespe.features.programs.own_calls import ProjectTools, at_the_same_time, run_code
-from vespe.models import Outcome
+from vespe.features.programs.code_bridge import CodeBridge, ProgramOrder
+from vespe.features.programs.own_calls import (
+    OwnCalls,
+    ProjectTools,
+    at_the_same_time,
+    project_tools,
+    run_code,
+    told,
+)
+from vespe.models import Call, Outcome, Tool
 
 pytest.importorskip("pydantic_monty")
 
@@ -198,3 +207,35 @@ def test_what_one_of_several_works_raises_is_raised_when_all_have_ended() -> Non
         at_the_same_time([bad], ending)
     assert ending.is_set() and ended == []
     assert len(at_the_same_time([fine] * 20, threading.Event())) == 20 == len(ended)
+
+
+def test_a_program_that_is_refused_loads_tools_only_to_redact_what_is_kept(
+    mine: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOKEN", "s3cr3t-value")
+    monkeypatch.setenv("LEVEL", "1")
+    directory = Path(mine.root) / ".vespe/tools"
+    python_tool(directory / "tool-one", "one", "return 1", secrets=["TOKEN"])
+    assert vespe("trust", "--yes", cwd=Path(mine.root)).returncode == 0
+    path = replace(mine.call_path(), log=None)
+    tools, asked = project_tools(path), list[str]()
+
+    def refuse(code: str, path: CallPath) -> None:
+        def over() -> list[Tool]:
+            asked.append(code)
+            return list(tools.values())
+
+        call = Call(tool="run_code", arguments={"code": code}, call_id="c")
+        bridge = CodeBridge(tools, home=path)
+        calls = OwnCalls(path=path)
+        order = ProgramOrder(code=code, calls=calls, call_id="c", setting=path.user.sandbox)
+        told(path, call, lambda: bridge.run(order), over=over)
+
+    refuse("duble(2)", path)
+    refuse("duble('s3cr3t-value')", path)
+    assert asked == []
+    refuse("x = 's3cr3t-value' +", path)
+    refuse("duble(3)", replace(path, keep_arguments=True))
+    assert asked == ["x = 's3cr3t-value' +", "duble(3)"]
+    lines = log.read(mine.root)
+    assert "'***'" in lines[2]["error"] and "s3cr3t-value" not in str(lines)

@@ -226,7 +226,7 @@ def told(
     path: CallPath, call: Call, run: Callable[[], Outcome], *, over: Callable[[], Iterable[Tool]]
 ) -> Outcome:
     """Run a program under a span of its own, and log it behind its calls. Once it has ended, `over`
-    returns the tools whose secrets are redacted.
+    returns the tools whose secrets are redacted; it is only called where there may be some.
     """
     telemetry = tracing.telemetry()
     try:
@@ -238,9 +238,9 @@ def told(
                 span.called(outcome, lambda: path.without_secrets(call.arguments, over()))
     except (KeyboardInterrupt, errors.VespeError) as error:
         ended = error if isinstance(error, errors.VespeError) else errors.Interrupted("interrupted")
-        path.log_program(PROGRAM_TOOL, call, failed(PROGRAM_TOOL, ended), over=over())
+        path.log_program(PROGRAM_TOOL, call, failed(PROGRAM_TOOL, ended), over=over)
         raise
-    return path.log_program(PROGRAM_TOOL, call, outcome, over=over())
+    return path.log_program(PROGRAM_TOOL, call, outcome, over=over)
 
 
 async def arun_code(
