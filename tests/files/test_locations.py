@@ -2,8 +2,11 @@
 
 import os
 import pwd
+import shutil
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import platformdirs
@@ -104,8 +107,107 @@ def test_p41c_a_directory_of_another_user_is_not_used(
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     (tmp_path / "vespe").mkdir()
     os.chown(tmp_path / "vespe", 12345, 12345)
-    with pytest.raises(Refused, match="belongs to another user"):
+    with pytest.raises(Refused, match="belongs to another user") as caught:
         ours("state")
+    assert caught.value.hint == "set HOME, or XDG_STATE_HOME, to a directory of your own"
+
+
+@linux
+@pytest.mark.parametrize("linked", ["vespe", "."])
+def test_p41c_a_link_into_a_directory_that_others_can_write_is_not_used(
+    linked: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
+    shared = tmp_path / "shared"
+    (shared / "own/vespe").mkdir(parents=True)
+    if linked == "vespe":
+        (tmp_path / "xdg").mkdir()
+        (tmp_path / "xdg/vespe").symlink_to(shared / "own")
+    else:
+        (tmp_path / "xdg").symlink_to(shared / "own")
+    shared.chmod(0o777)
+    with pytest.raises(Refused, match=rf"^{shared} can be written by everybody") as caught:
+        ours("config")
+    assert caught.value.hint == f"`chmod go-w {shared}`"
+    shared.chmod(0o755)
+    assert ours("config") == str(tmp_path / "xdg/vespe")
+
+
+@linux
+def test_p41c_a_directory_that_was_not_there_is_looked_at_once_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    assert ours("state") == str(tmp_path / "vespe")
+    (tmp_path / "vespe").mkdir()
+    (tmp_path / "vespe").chmod(0o777)
+    with pytest.raises(Refused, match="can be written by everybody"):
+        ours("state")
+
+
+@pytest.fixture
+def someones() -> Iterator[Path]:
+    """A home below /tmp for a user who has no entry in the list of users, and is in root's group;
+    the test acts as this user.
+    """
+    place = Path(tempfile.mkdtemp())
+    groups, group = os.getgroups(), os.getegid()
+    os.setgroups([])
+    os.setegid(0)
+    os.chown(place, 54321, 0)
+    os.seteuid(54321)
+    try:
+        yield place
+    finally:
+        os.seteuid(0)
+        os.setegid(group)
+        os.setgroups(groups)
+        shutil.rmtree(place)
+
+
+@linux
+@pytest.mark.root
+def test_a_user_without_an_entry_uses_the_home_that_a_container_gives_to_roots_group(
+    someones: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(someones))
+    for variable in ("XDG_CONFIG_HOME", "XDG_STATE_HOME"):
+        monkeypatch.delenv(variable)
+    (someones / ".config/vespe").mkdir(parents=True)
+    os.seteuid(0)
+    for path in (someones, someones / ".config", someones / ".config/vespe"):
+        os.chown(path, 0, 0)
+        path.chmod(0o775)
+    os.seteuid(54321)
+    assert ours("config") == str(someones / ".config/vespe")
+    os.seteuid(0)
+    os.chown(someones, 1001, 0)  # as in images that are built for another number
+    os.seteuid(54321)
+    assert ours("state") == str(someones / ".local/state/vespe")
+
+
+@linux
+@pytest.mark.root
+def test_p41c_a_home_that_everybody_can_write_is_not_used(
+    someones: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(someones))
+    for kind in KINDS:
+        monkeypatch.delenv(f"XDG_{kind.upper()}_HOME")
+    (someones / ".config/vespe").mkdir(parents=True)
+    someones.chmod(0o777)
+    for kind in KINDS:
+        with pytest.raises(Refused, match=rf"^{someones} can be written by everybody") as caught:
+            ours(kind)
+        assert caught.value.hint == f"`chmod go-w {someones}`"
+    for mode in (0o755, 0o1777, 0o700, 0o2775):
+        someones.chmod(mode)
+        assert ours("config") == str(someones / ".config/vespe")
+    os.seteuid(0)
+    os.chown(someones, 54321, 12345)  # for a group, as the images of Jupyter have it
+    someones.chmod(0o2775)
+    os.seteuid(54321)
+    assert ours("state") == str(someones / ".local/state/vespe")
 
 
 @linux

@@ -105,11 +105,24 @@ def test_p41c_what_others_could_change_in_a_repository_is_refused(kit: Path, pla
     (kit / ".git/included").write_text("[user]\n\tname = Eve\n", encoding="utf-8")
     os.chmod(kit / place, 0o777)
     said = rf"{place} can be written by everybody \(mode 777\), who could change what is released"
-    with pytest.raises(Refused, match=said), opened_repository(str(kit)):
+    with pytest.raises(Refused, match=said) as caught, opened_repository(str(kit)):
         pass
+    change = f"go-w {kit / place}" if place == ".git/hooks" else f"-R go-w {kit / '.git'}"
+    assert caught.value.hint == f"`chmod {change}`"
     os.chmod(kit / place, 0o755)
     with opened_repository(str(kit)) as repository:
         repository.check()
+
+
+@pytest.mark.root
+@pytest.mark.parametrize("place", [".", ".git", ".git/config"])
+def test_p41c_the_hint_for_a_repository_of_another_user_is_a_clone(kit: Path, place: str) -> None:
+    os.chown(kit / place, 12345, 12345)
+    # Git itself refuses a work tree of another user, unless it is told that it is safe.
+    gitrepo.git(kit, "config", "--global", "--add", "safe.directory", "*")
+    with pytest.raises(Refused, match="another user") as caught, opened_repository(str(kit)):
+        pass
+    assert caught.value.hint == "clone it as the user that releases"
 
 
 def test_p41c_a_directory_of_hooks_elsewhere_must_be_the_users_too(

@@ -143,9 +143,34 @@ def test_p41c_a_file_that_others_can_change_is_not_believed(file: Path) -> None:
     file.chmod(0o666)
     with pytest.raises(Refused, match=r"config\.json can be written by everybody") as caught:
         user_config.load_user_config()
-    assert caught.value.hint == f"where it is yours, `chmod go-w {file}`"
+    assert caught.value.hint == f"`chmod go-w {file}`"
     file.chmod(0o644)
     assert user_config.load_user_config().sandbox == "off"
+
+
+def test_p41c_a_linked_file_in_a_directory_that_others_can_write_is_not_used(
+    file: Path, tmp_path: Path
+) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    write(shared / "vespe.json", {"sandbox": "off"})
+    file.symlink_to(shared / "vespe.json")
+    assert user_config.load_user_config().sandbox == "off"
+    shared.chmod(0o777)
+    with pytest.raises(Refused, match=rf"^{shared} can be written by everybody") as caught:
+        user_config.load_user_config()
+    assert caught.value.hint == f"`chmod go-w {shared}`"
+    shared.chmod(0o1777)  # as /tmp
+    assert user_config.load_user_config().sandbox == "off"
+
+
+@pytest.mark.root
+def test_p41c_the_hint_for_a_file_of_another_user_is_another_home(file: Path) -> None:
+    write(file, {})
+    os.chown(file, 12345, 12345)
+    with pytest.raises(Refused, match="another user") as caught:
+        user_config.load_user_config()
+    assert str(caught.value.hint).startswith("set HOME")
 
 
 def test_a_linked_file_of_a_keeper_of_dot_files_is_followed_and_stays_a_link(

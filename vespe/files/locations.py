@@ -11,7 +11,7 @@ from typing import Final
 from vespe import defaults
 from vespe.errors import InvalidDocument, ProjectNotFound, Refused
 from vespe.files import ownership
-from vespe.lazy import platformdirs, pwd, shlex
+from vespe.lazy import platformdirs, pwd
 
 _APP: Final = "vespe"
 _XDG: Final = {
@@ -151,26 +151,32 @@ def _is_xdg() -> bool:
 def _user_dir(kind: str) -> str:
     path = _path_of(kind)
     if path not in _own:
-        _check_own(path)
-        _own.add(path)
+        _check_own(path, kind)
+        if os.path.isdir(path):  # else somebody could still make it
+            _own.add(path)
     return path
 
 
 _own: Final[set[str]] = set()
-"""The directories that this process has looked at; each is looked at once."""
+"""The directories that this process has looked at; each is looked at once after it exists."""
 
 
-def _check_own(path: str) -> None:
-    """Raise Refused where another user can change a directory, or put another in its place."""
-    for place, why in (
-        (path, ownership.foreign_writer(path)),
-        (os.path.dirname(path), ownership.foreign_replacer(path)),
-    ):
-        if why:
-            raise Refused(
-                f"{place} {why}, who could change what Vespe runs and which secrets it uses",
-                hint=f"where it is yours, `chmod go-w {shlex.quote(place)}`",
-            )
+def _check_own(path: str, kind: str) -> None:
+    if why := ownership.foreign_writer(path):
+        raise refuse_foreign(path, why, kind=kind)
+    if replaced := ownership.foreign_place(path):
+        raise refuse_foreign(*replaced, kind=kind)
+
+
+def refuse_foreign(place: str, why: str, *, kind: str) -> Refused:
+    """Return the error for a place that another user can change, on the way to a directory of that
+    kind (`config`) or to a file in it.
+    """
+    variable = f"HOME, or {_XDG[kind][0]}," if _is_xdg() else "HOME"
+    return Refused(
+        f"{place} {why}, who could change what Vespe runs and which secrets it uses",
+        hint=ownership.remedy(place, otherwise=f"set {variable} to a directory of your own"),
+    )
 
 
 def _path_of(kind: str) -> str:

@@ -203,10 +203,12 @@ class AuthorRepository:
         directories = [*_between(self.top, self.directory), *_parents(self._hook_files())]
         for directory in dict.fromkeys(directories):
             if why := ownership.foreign_writer(directory):
-                raise Refused(f"{directory} {why}, who could change what is released")
+                raise _not_own(directory, why, f"go-w {shlex.quote(directory)}")
         for place in dict.fromkeys((*self._own_places(), *self._hook_files())):
-            if said := ownership.foreign_part(os.path.realpath(place)):
-                raise Refused(f"{said}, who could change what is released")
+            real = os.path.realpath(place)
+            if found := ownership.foreign_part(real):
+                # Git creates its files with the same modes, so one command covers them all.
+                raise _not_own(*found, f"-R go-w {shlex.quote(real)}")
 
     def _own_places(self) -> Iterator[str]:
         """Yield the git directories, and the files of the repository's own configuration."""
@@ -360,6 +362,17 @@ def opened_repository(directory: str) -> Iterator[AuthorRepository]:
         yield opened
     finally:
         repo.close()
+
+
+def _not_own(part: str, why: str, change: str) -> Refused:
+    """Return the error for a file or directory that another user can change; `change` are the
+    arguments of the chmod that helps its owner.
+    """
+    is_own = ownership.is_own(part, follow_links=False)
+    return Refused(
+        f"{part} {why}, who could change what is released",
+        hint=f"`chmod {change}`" if is_own else "clone it as the user that releases",
+    )
 
 
 def _is_change(words: Sequence[str]) -> bool:

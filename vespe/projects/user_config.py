@@ -12,11 +12,11 @@ from vespe import defaults, features
 from vespe.documents import fields, strict_json
 from vespe.documents.near import suggest
 from vespe.documents.pointers import escape_pointer
-from vespe.errors import InvalidDocument, NotFound, Refused, UsageError
+from vespe.errors import InvalidDocument, NotFound, UsageError
 from vespe.files import atomic, locations, ownership
 from vespe.files.atomic import sweep_beside
 from vespe.files.confined_rules import Rules
-from vespe.lazy import pattern, shlex
+from vespe.lazy import pattern
 from vespe.models import JsonObject, JsonValue
 from vespe.records import dataclass
 
@@ -63,19 +63,22 @@ def config_path() -> str:
     """Return the path of the user's config.json; a link there, as keepers of dot-files make, is
     followed.
     """
-    return os.path.realpath(os.path.join(locations.user_config_dir(), defaults.CONFIG_FILE))
+    return os.path.realpath(_link())
+
+
+def _link() -> str:
+    return os.path.join(locations.user_config_dir(), defaults.CONFIG_FILE)
 
 
 def load_user_config() -> UserConfig:
     """Read the user's configuration. Raises InvalidDocument, with the pointer of what is wrong,
-    StorageError, and Refused for a file that another user can change.
+    StorageError, and Refused for a file that another user can change or replace.
     """
     path = config_path()
     if why := ownership.foreign_writer(path):
-        raise Refused(
-            f"{path} {why}, who could change what Vespe runs and which secrets it uses",
-            hint=f"where it is yours, `chmod go-w {shlex.quote(path)}`",
-        )
+        raise locations.refuse_foreign(path, why, kind="config")
+    if replaced := ownership.foreign_place(_link()):
+        raise locations.refuse_foreign(*replaced, kind="config")
     return _checked(strict_json.read_object_if_there(path), path)
 
 

@@ -130,6 +130,7 @@ def test_p80_a_file_that_others_can_replace_is_refused(
         path.symlink_to(file)
     said = refused({"ref": f"file:{file if behind_a_link else path}"})
     assert f"its directory {shared} can be written by everybody (mode 777)" in said
+    assert f"`chmod go-w {shared}`" in said
     shared.chmod(0o1777)  # as /tmp: who may remove a file there is its owner alone
     assert fetch(asked({"ref": f"file:{path}"})) == SECRET
 

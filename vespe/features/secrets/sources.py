@@ -148,11 +148,11 @@ def _check_place(asked: SecretRequest, path: str) -> None:
     """Refuse a file where another user can put a link to a private file of this user in its
     place: what is there would be sent as the secret.
     """
-    for place in dict.fromkeys((path, os.path.realpath(path))):
-        if why := ownership.foreign_replacer(place):
-            directory = os.path.dirname(place)
-            said = f"its directory {directory} {why}, who could put another file in its place"
-            raise asked.fails(said, "move it to a directory that only you can change")
+    if found := ownership.foreign_place(path):
+        directory, why = found
+        said = f"its directory {directory} {why}, who could put another file in its place"
+        otherwise = "move it to a directory that only you can change"
+        raise asked.fails(said, ownership.remedy(directory, otherwise=otherwise))
 
 
 def _read(asked: SecretRequest, descriptor: int) -> bytes:
