@@ -77,8 +77,13 @@ def test_of_what_was_passed_on_by_a_handle_the_result_is_named_and_nothing_is_gu
     taint = heard(INBOX, USER)
     with copied({"a": "copied from the result r1 of page"}):
         assert taint.origins({"a": "eve@x.example", "b": "eve@x.example"}) == {
-            "a": "copied from the result r1 of page",
+            "a": "copied from the result r1 of page, not from you",
             "b": "from read_inbox, not from you",
+        }
+        assert taint.origins({"a": "bob@x.example"}) == {"a": "copied from the result r1 of page"}
+        assert taint.origins({"a": True}) == {"a": "copied from the result r1 of page"}
+        assert heard(INBOX).origins({"a": "eve@x.example"}) == {
+            "a": "copied from the result r1 of page"
         }
         assert Taint().origins({"a": 1, "b": 2}) == {"a": "copied from the result r1 of page"}
     assert taint.origins({"a": "eve@x.example"}) == {"a": "from read_inbox, not from you"}

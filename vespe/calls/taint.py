@@ -84,15 +84,28 @@ class Taint:
 
     def origins(self, inputs: JsonObject) -> dict[str, str]:
         """Say of each argument where its value comes from: `from you`, `from read_inbox, not from
-        you`, `copied from the result r1 of read_page`, or `written by the model`; nothing where
-        nothing was heard, and of true, false and null.
+        you`, `copied from the result r1 of read_page, not from you`, or `written by the model`;
+        nothing where nothing was heard, and of true, false and null.
         """
         self._digest()
         copies = {name: words for name, words in _COPIED.get().items() if name in inputs}
         if not self._digests:
             return copies
-        told = {name: copies.get(name) or self._origin(value) for name, value in inputs.items()}
+        told = {
+            name: self._copied(value, copies[name]) if name in copies else self._origin(value)
+            for name, value in inputs.items()
+        }
         return {name: words for name, words in told.items() if words}
+
+    def _copied(self, value: JsonValue, said: str) -> str:
+        """Return what is said of a value that the model passed on by a handle, and add where the
+        user named no part of it.
+        """
+        if (yours := self._digests.get(_YOU)) is None:
+            return said
+        leaves = [set(map(hash, _words(leaf))) for leaf in _leaves(value)]
+        is_yours = any(leaf and leaf <= yours for leaf in leaves)
+        return said if is_yours or not any(leaves) else f"{said}, not from you"
 
     def _origin(self, value: JsonValue) -> str:
         found: dict[str, None] = {}

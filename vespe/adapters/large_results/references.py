@@ -16,10 +16,12 @@ from vespe.errors import InvalidArguments, UnknownResult
 from vespe.files.digests import sha256
 from vespe.models import JsonObject, JsonValue
 from vespe.records import dataclass
+from vespe.schemas.explain import shorten
 
 KEY: Final = "$result"
 _KEYS: Final = {KEY, "pointer"}
 _HEAD: Final = 80
+_MOST_NAME: Final = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,12 +41,17 @@ class Reference:
 
     @property
     def origin(self) -> str:
-        """Say where the value comes from, for the person who is asked about the call."""
-        place = f"{self.pointer} in " if self.pointer else ""
-        return f"copied from {place}the result {self.handle}{self.tool and ' of '}{self.tool}"
+        """Say where the value comes from, for the person who is asked about the call.
+
+        The pointer is not shown: it has names out of the result, which a stranger may have written
+        so that they read like words of Vespe's.
+        """
+        part = "a part of " if self.pointer else ""
+        tool = f" of {shorten(self.tool, _MOST_NAME)}" if self.tool else ""
+        return f"copied from {part}the result {self.handle}{tool}"
 
     def __str__(self) -> str:
-        where = f"{self.handle} at {self.pointer}" if self.pointer else self.handle
+        where = f"{self.handle} at {shorten(self.pointer, _HEAD)}" if self.pointer else self.handle
         digest = f"SHA-256 {self.sha256[:16]}…"
         return f"{self.argument} is {where}: {self.characters:,} characters, {digest}"
 
