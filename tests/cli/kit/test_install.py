@@ -273,7 +273,7 @@ def test_an_id_that_is_no_commit_s_is_not_found(
     said = command(
         "kit", "install", f"{source}@{gitrepo.git(source, 'rev-parse', 'HEAD^{tree}')}", "--yes"
     )
-    assert said.code == 3 and "is not a commit" in said.err
+    assert said.code == 3 and "is not the id of a commit" in said.err
 
 
 @pytest.mark.parametrize(
