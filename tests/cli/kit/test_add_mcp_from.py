@@ -79,7 +79,11 @@ def test_a_variable_that_is_made_of_another_one_is_what_clients_make_it(
     ("words", "said"),
     [
         (["three", "--from", "FILE"], "it names one, two"),
-        (["--from", "FILE", "--url", "https://a.example"], "takes no other options about a server"),
+        (["--from", "FILE", "--url", "https://a.example"], "cannot be combined with --url"),
+        (["--from", "FILE", "--client-id", "a", "--port", "4"], "with --client-id, --port"),
+        (["--from", "FILE", "--client-secret", "A"], "cannot be combined with --client-secret"),
+        (["--from", "FILE", "--redirect-host", "localhost"], "combined with --redirect-host"),
+        (["--from", "FILE", "--timeout", "-1"], "--timeout is a number of seconds above 0"),
         ([], "say what the kit is called"),
     ],
 )

@@ -96,11 +96,27 @@ def command(
     `vespe kit sync` can create the kit on other machines.
     """
     root = find_root(project_dir) if activate else kit_facts.root_if_any(project_dir)
+    if timeout_s is not None and not 0 < timeout_s <= 86_400:
+        raise errors.UsageError("--timeout is a number of seconds above 0, at most 86400")
     if source is not None:
-        if server_command or url or headers or secrets or written or update:
+        about_one = {
+            "COMMAND": server_command,
+            "--url": url,
+            "--header": headers,
+            "--secret": secrets,
+            "--client-id": client["client_id"],
+            "--client-secret": client["secret_name"],
+            "--redirect-host": client["host"],
+            "--port": client["port"],
+            "--write": written,
+            "--update": update,
+        }
+        if given := [option for option, value in about_one.items() if value]:
             raise errors.UsageError(
-                "--from reads the servers from the file and takes no other options about a server",
-                hint="remove the other options",
+                f"--from reads the servers from the file, and cannot be combined with "
+                f"{', '.join(given)}",
+                hint=f"remove {'it' if len(given) == 1 else 'them'}; --timeout applies to every "
+                "server of the file",
             )
         entries = server_kits.entries_of(source, kit_id, root=root if activate else None)
         drafts, left_out = _asked_each(entries, timeout_s, root=root, yes=yes)
@@ -121,7 +137,7 @@ def command(
         known, before = mcp_kits.known_server(kit_id, root)
         server = mcp_kits.with_write(known, written)
     else:
-        reach = _reach(server_command, url, headers=headers, timeout_s=timeout_s)
+        reach = _reach(server_command, url, headers=headers)
         server = mcp_kits.describe_server(
             reach, secrets=secrets, timeout_s=timeout_s, write=written
         )
@@ -164,9 +180,7 @@ def _asked(
         return server_kits.ask_server(kit_id, server, timeout_s=timeout_s, root=root)
 
 
-def _reach(
-    words: tuple[str, ...], url: str | None, *, headers: tuple[str, ...], timeout_s: float | None
-) -> JsonObject:
+def _reach(words: tuple[str, ...], url: str | None, *, headers: tuple[str, ...]) -> JsonObject:
     if bool(words) == bool(url):
         raise errors.UsageError(
             "say how to reach the server: a command after --, or --url",
@@ -174,8 +188,6 @@ def _reach(
         )
     if headers and not url:
         raise errors.UsageError("--header is for --url; a command gets what it needs with --secret")
-    if timeout_s is not None and not 0 < timeout_s <= 86_400:
-        raise errors.UsageError("--timeout is a number of seconds above 0, at most 86400")
     named = dict(map(mcp_kits.parse_header, headers))
     return {"url": url} | ({"headers": named} if named else {}) if url else {"command": list(words)}
 
