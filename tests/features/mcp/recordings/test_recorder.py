@@ -1,6 +1,8 @@
 """What passes between a client and a server, written down without its secrets."""
 
 import json
+import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -134,3 +136,33 @@ def test_a_file_that_can_no_longer_be_written_ends_the_recording_alone(tmp_path:
         recorder.answered(line(id=number, result={}))
     recorder.close()
     assert len(told) == 1 and recorder.error is told[0]
+
+
+class Meeting(str):
+    """A secret whose hash is taken while another thread hides one, if the recorder lets it."""
+
+    other: Callable[[], None]
+
+    def __hash__(self) -> int:
+        if not hasattr(self, "thread"):
+            self.thread = threading.Thread(target=self.other)
+            self.thread.start()
+            self.thread.join(0.2)
+        return super().__hash__()
+
+    __eq__ = str.__eq__
+
+
+def test_secrets_that_two_threads_hide_at_once_are_both_hidden(tmp_path: Path) -> None:
+    path = str(tmp_path / "r.jsonl")
+    recorder = ServerRecorder(
+        RecordingFile(path, server="s"), secrets=(), failed=lambda error: None
+    )
+    first = Meeting("first-value")
+    first.other = lambda: recorder.asked(call(1, {"token": "second-value"}))
+    recorder.hide(first)
+    first.thread.join()
+    recorder.answered(line(id=1, result={"a": "second-value", "b": "first-value"}))
+    recorder.close()
+    (found,) = server_recording.read(path).exchanges
+    assert found.answer == {"result": {"a": "***", "b": "***"}}

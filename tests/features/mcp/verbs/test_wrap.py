@@ -15,6 +15,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from tests.support.mcp_servers import ByHand
 from tests.support.ondisk import PATIENCE_S, vespe
 from vespe.calls.sandboxing import machine
+from vespe.features.mcp.verbs import wrap
 
 READER = """
 import json, os, sys
@@ -122,3 +123,14 @@ def test_what_cannot_be_started_or_said_is_a_sentence(
         and "there is no program called 'no-such-program-here' on PATH" in done.stderr
     )
     assert vespe("mcp", "wrap", "--", "sh", "-c", "exit 4").returncode == 4
+
+
+def test_a_renewal_that_fails_in_any_way_is_answered(caplog: pytest.LogCaptureFixture) -> None:
+    def renew(refused: str) -> str:
+        raise RuntimeError(f"no {refused}")
+
+    aside = wrap._aside("mark ", renew, ())
+    said = json.loads(aside.answer(b'{"refused": "abc"}'))
+    assert said == {"error": "a bug in Vespe ended the renewal of the login (RuntimeError)"}
+    assert "the renewal of a login" in caplog.text
+    assert list(json.loads(aside.answer(b"not JSON"))) == ["error"]

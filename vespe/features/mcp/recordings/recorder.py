@@ -61,7 +61,8 @@ class ServerRecorder:
 
     def hide(self, secret: str) -> None:
         """Let another secret stand as `***`."""
-        self._secrets |= {secret}
+        with self._lock:
+            self._secrets |= {secret}
 
     def asked(self, line: bytes) -> None:
         """Note the requests in a line of the client's."""

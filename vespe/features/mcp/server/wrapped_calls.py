@@ -50,7 +50,8 @@ class WrappedCalls:
 
     def hide(self, secret: str) -> None:
         """Keep another secret out of the log."""
-        self._secrets = (*self._secrets, secret)
+        with self._lock:
+            self._secrets = (*self._secrets, secret)
 
     def asked(self, line: bytes) -> None:
         """Note the calls, and their cancellations, in a line of the client's."""

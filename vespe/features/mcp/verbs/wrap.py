@@ -21,6 +21,7 @@ from vespe.cli import kit_facts, options, report
 from vespe.documents import strict_json
 from vespe.features.mcp.recordings.recorder import ServerRecorder
 from vespe.features.mcp.recordings.server_recording import RecordingFile
+from vespe.features.mcp.server import unforeseen
 from vespe.features.mcp.server.wrapped_calls import WrappedCalls
 from vespe.features.mcp.server.wrapping import Aside, Watcher, wrap
 from vespe.http.addresses import parse_url
@@ -287,6 +288,11 @@ def _aside(
             token = renew(strict_json.parse_object(asked)["refused"])
         except errors.VespeError as error:
             said = f"{error} ({error.hint})" if error.hint else str(error)
+            return strict_json.compact_bytes({"error": said})
+        except Exception as error:
+            # This is a thread of its own: without an answer, the process would wait for one.
+            unforeseen.log("the renewal of a login", error)
+            said = f"a bug in Vespe ended the renewal of the login ({type(error).__name__})"
             return strict_json.compact_bytes({"error": said})
         for hide in hiding:
             hide(token)
