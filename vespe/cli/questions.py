@@ -43,11 +43,15 @@ def read_line(prompt: str, over: threading.Event | None = None) -> str | None:
     """
     sys.stderr.write(prompt)
     sys.stderr.flush()
-    while over is not None and not _is_ready():
-        if over.is_set():
-            report.say("")
-            return None
-    line = sys.stdin.readline()
+    try:
+        while over is not None and not _is_ready():
+            if over.is_set():
+                report.say("")
+                return None
+        line = sys.stdin.readline()
+    except KeyboardInterrupt:
+        report.say("")  # the prompt and `^C` are on this line
+        raise
     if not line:
         report.say("")
         return None

@@ -194,6 +194,18 @@ def test_ctrl_c_ends_a_turn_and_not_the_session_and_ctrl_d_ends_it(
     assert told[0].startswith("interrupted") and told[1] == "not run: the user ended the turn"
 
 
+def test_ctrl_c_at_a_question_begins_a_new_line(
+    project: Path, terminal: Callable[..., Terminal]
+) -> None:
+    python_tool(project / ".vespe/tools/tool-mark", "mark", "return 'marked'")
+    chat = terminal(*script(project, [call("mark")], "one"))
+    chat.wait_for("> ")
+    chat.type("go\n")
+    chat.wait_for("explains] ")
+    chat.type("\x03")
+    chat.wait_for("^C\r\nvespe: interrupted; the session goes on")
+
+
 def test_a_person_is_asked_with_everything_that_the_tool_would_get_and_an_answer_holds(
     project: Path, terminal: Callable[..., Terminal]
 ) -> None:
