@@ -240,6 +240,29 @@ def test_a_terminal_gets_the_difference_in_colour_and_a_pager_for_what_is_long(
     assert command("tool", "run", "one", "--project", str(cloned)).out == "evil"
 
 
+@pytest.mark.parametrize(("kept", "given"), [(None, "FRX"), ("-i", "-i")])
+def test_less_is_told_to_show_colours_unless_the_user_set_its_options(
+    kept: str | None,
+    given: str,
+    command: Command,
+    cloned: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("LESS", raising=False)
+    command("trust", "--yes", "--project", str(cloned))
+    script = cloned / ".vespe/tools/tool-one/main.py"
+    script.write_text("# more\n" * 200, encoding="utf-8")
+    pager = tmp_path / "less"
+    pager.write_text('#!/bin/sh\ncat > /dev/null\nprintf %s "$LESS" > seen\n', encoding="utf-8")
+    pager.chmod(0o755)
+    options = {} if kept is None else {"LESS": kept}
+    vespe_on_a_terminal(
+        "trust", cwd=cloned, typed="n\n", PAGER=str(pager), NO_COLOR="", CI="", **options
+    )
+    assert (cloned / "seen").read_text(encoding="utf-8") == given
+
+
 def test_a_worktree_and_a_fresh_clone_ask_one_question_and_show_nothing_twice(
     project: Path, tmp_path: Path, home: Path
 ) -> None:

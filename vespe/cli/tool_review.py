@@ -2,8 +2,10 @@
 the question is about.
 """
 
+import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import click
@@ -209,8 +211,24 @@ def show_lines(lines: Iterable[str], *, paged: bool = False) -> None:
         and options.interactive()
         and text.count("\n") > shutil.get_terminal_size().lines - 2
     ):
-        return click.echo_via_pager(text, color=coloured)
+        with _less_with_colours():
+            return click.echo_via_pager(text, color=coloured)
     return click.echo(text, err=True, color=coloured)
+
+
+@contextmanager
+def _less_with_colours() -> Iterator[None]:
+    """Set the options of `less` as git does where the user has set none: it would otherwise print
+    the colours' escape codes as text. Click does so only where it decides itself about colours.
+    """
+    if "LESS" in os.environ:
+        yield
+        return
+    os.environ["LESS"] = "FRX"
+    try:
+        yield
+    finally:
+        del os.environ["LESS"]
 
 
 def _wrapped(line: str) -> str:
