@@ -6,7 +6,7 @@ import importlib
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from vespe import defaults, errors, features
@@ -37,18 +37,28 @@ class Diagnosis:
 
 
 def diagnose(project_dir: str | None) -> list[Diagnosis]:
-    """Make every check; one that cannot be made is `failed` itself."""
-    return [found for check in checks() for found in _guarded(check, project_dir)]
+    """Make every check. A check that cannot be made is `failed` itself; what prevents several of
+    them is reported once.
+    """
+    told: set[str] = set()
+    found = []
+    for check in checks():
+        for one in _guarded(check.__name__.strip("_"), check, project_dir):
+            if one.state != "failed" or one.message not in told:
+                found.append(one)
+            if one.state == "failed":
+                told.add(one.message)
+    return found
 
 
 def _guarded(
-    check: Callable[[str | None], Iterator[Diagnosis]], project_dir: str | None
+    about: str, check: Callable[..., Iterable[Diagnosis]], *subject: object
 ) -> Iterator[Diagnosis]:
     try:
-        yield from check(project_dir)
+        yield from check(*subject)
     except errors.VespeError as error:
         yield Diagnosis(
-            about=check.__name__.strip("_"),
+            about=about,
             state="failed",
             message=f"{error}" + (f" ({error.hint})" if error.hint else ""),
         )
@@ -98,7 +108,6 @@ def _installation(_: str | None) -> Iterator[Diagnosis]:
         state="ok" if forks else "warning",
         message=f"in a long-lived process, calls of Python tools {said}",
     )
-    yield _sandbox()
     git = shutil.which("git")
     yield Diagnosis(
         about="git",
@@ -107,7 +116,7 @@ def _installation(_: str | None) -> Iterator[Diagnosis]:
     )
 
 
-def _sandbox() -> Diagnosis:
+def _sandbox(_: str | None) -> Iterator[Diagnosis]:
     machine = sandboxing.machine()
     setting = user_config.load_user_config().sandbox
     if setting == "off":
@@ -115,7 +124,8 @@ def _sandbox() -> Diagnosis:
             f"off in your configuration; this machine supports the level {machine.level!r}: "
             "turn it on with `vespe config set sandbox auto`"
         )
-        return Diagnosis(about="sandbox", state="warning", message=said)
+        yield Diagnosis(about="sandbox", state="warning", message=said)
+        return
     what, raised = _HELD[machine.level], remedies.remedy(machine)
     refused = (
         "; your configuration requires a sandbox, so no tool starts"
@@ -123,7 +133,7 @@ def _sandbox() -> Diagnosis:
         else ""
     )
     said = f"{machine.level}: {what}{refused}" + (f"; {raised}" if raised else "")
-    return Diagnosis(
+    yield Diagnosis(
         about="sandbox", state="warning" if raised or machine.level == "off" else "ok", message=said
     )
 
@@ -143,22 +153,31 @@ def _configuration(_: str | None) -> Iterator[Diagnosis]:
 
 
 def _directories(_: str | None) -> Iterator[Diagnosis]:
-    for about, path in (
-        ("state", locations.user_state_dir()),
-        ("configuration", locations.user_config_dir()),
-    ):
-        existing = path
-        while not os.path.exists(existing):
-            existing = os.path.dirname(existing)
-        writable = os.access(existing, os.W_OK | os.X_OK) and os.path.isdir(existing)
-        said = (
-            path
-            if writable
-            else f"{path} cannot be written: approvals, settings and the log cannot be saved"
-        )
-        yield Diagnosis(
-            about=f"{about} directory", state="ok" if writable else "warning", message=said
-        )
+    yield from _guarded("state directory", _written, "state", locations.user_state_dir)
+    yield from _guarded(
+        "configuration directory", _written, "configuration", locations.user_config_dir
+    )
+    # Of these only a refusal matters: Vespe works without writing them.
+    yield from _guarded("data directory", _used, locations.user_data_dir)
+    yield from _guarded("cache directory", _used, locations.user_cache_dir)
+
+
+def _written(about: str, place: Callable[[], str]) -> Iterator[Diagnosis]:
+    existing = path = place()
+    while not os.path.exists(existing):
+        existing = os.path.dirname(existing)
+    writable = os.access(existing, os.W_OK | os.X_OK) and os.path.isdir(existing)
+    said = (
+        path
+        if writable
+        else f"{path} cannot be written: approvals, settings and the log cannot be saved"
+    )
+    yield Diagnosis(about=f"{about} directory", state="ok" if writable else "warning", message=said)
+
+
+def _used(place: Callable[[], str]) -> tuple[Diagnosis, ...]:
+    place()
+    return ()
 
 
 def _kits(project_dir: str | None) -> Iterator[Diagnosis]:
@@ -194,11 +213,11 @@ def _project(project_dir: str | None) -> Iterator[Diagnosis]:
     yield Diagnosis(about="project", state="ok", message=workspace.root)
     for warning in workspace.warnings:
         yield Diagnosis(about="project", state="warning", message=warning)
-    yield _trust(workspace)
+    yield from _guarded("trust", _trust, workspace)
     rows = workspace.ordered_rows()
     available = sum(1 for row in rows if row.status == "available")
     yield Diagnosis(about="tools", state="ok", message=f"{available} available")
-    yield from _spared(workspace)
+    yield from _guarded("approvals", _spared, workspace)
     yield from _links(workspace)
     for new in (unreviewed.left(workspace.root), unreviewed.elsewhere(workspace.root)):
         if new:
@@ -259,20 +278,21 @@ def _links(workspace: Workspace) -> Iterator[Diagnosis]:
 _TRUSTED: Final = {
     "place": "you made this project, or trusted its directory",
     "content": "you approved exactly these files",
-    "environment": "VESPE_TRUSTED_PATHS names a directory above this project",
+    "environment": "VESPE_TRUSTED_PATHS names this project or a directory above it",
     "flag": "this command was started with --trust",
 }
 
 
-def _trust(workspace: Workspace) -> Diagnosis:
+def _trust(workspace: Workspace) -> Iterator[Diagnosis]:
     try:
         grant = gate.check(workspace.config, environ=os.environ)
     except errors.NotTrusted as error:
-        return Diagnosis(about="trust", state="warning", message=f"{error} ({error.hint})")
-    return Diagnosis(about="trust", state="ok", message=_TRUSTED[grant.kind])
+        yield Diagnosis(about="trust", state="warning", message=f"{error} ({error.hint})")
+    else:
+        yield Diagnosis(about="trust", state="ok", message=_TRUSTED[grant.kind])
 
 
-CHECKS: Final = (_installation, _configuration, _directories, _kits, _project)
+CHECKS: Final = (_installation, _configuration, _directories, _sandbox, _kits, _project)
 """The core's own checks, in the order in which they are shown; those of features follow."""
 
 
