@@ -98,8 +98,8 @@ class Taint:
         return {name: words for name, words in told.items() if words}
 
     def _copied(self, value: JsonValue, said: str) -> str:
-        """Return what is said of a value that the model passed on by a handle, and add where the
-        user named no part of it.
+        """Return what is said of a value that the model passed on by a handle, with `not from
+        you` where the user named no part of it.
         """
         if (yours := self._digests.get(_YOU)) is None:
             return said

@@ -118,12 +118,40 @@ def test_p80_a_secret_is_known_by_its_name_wherever_a_client_says_it(
         *((name, True) for name in ("api_key", "APIKEY", "access-token", "password", "token")),
         *((name, True) for name in ("github_token", "new_password2", "x-api-key", "Set-Cookie")),
         *((name, True) for name in ("aws_secret_access_key", "credential", "db.secret", "jwt")),
+        *((name, True) for name in ("otp", "otp_code", "totp", "notepad_token", "session_token")),
+        *((name, False) for name in ("pad_token", "bosToken", "eos_token", "start_token")),
+        *((name, False) for name in ("resume_token", "SKIP_TOKEN", "cursorToken", "stop-token")),
+        *((name, False) for name in ("session_id", "signature")),  # a handle, and a function's
         *((name, False) for name in ("page_token", "tokens", "key", "path", "nextPageToken")),
         *((name, False) for name in ("max_tokens", "secretary", "sort_key", "progressToken")),
     ],
 )
 def test_names_of_arguments_that_hold_secrets(name: str, expected: bool) -> None:
     assert is_secret_name(name) is expected
+
+
+def test_a_number_is_a_secret_under_a_name_that_says_so_alone(tmp_path: Path) -> None:
+    arguments = {
+        "special_token": 50256,
+        "pad_token": 50257,
+        "bad_token": [50258],
+        "resume_token": "abcdefgh",
+        "otp": 471108,
+        "new_password": 4711081500,
+        "token": [81500471],
+    }
+    text = "50256 50257 50258 abcdefgh 471108 4711081500 81500471"
+    found = written(
+        tmp_path,
+        (">", call(1, arguments)),
+        ("<", line(id=1, result={"content": text})),
+    )
+    assert found[0].params["arguments"] == arguments | {
+        "otp": "***",
+        "new_password": "***",
+        "token": ["***"],
+    }
+    assert found[0].answer == {"result": {"content": "50256 50257 50258 abcdefgh *** *** ***"}}
 
 
 def test_a_file_that_can_no_longer_be_written_ends_the_recording_alone(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from vespe.documents.redaction import MASK, SHORTEST
 from vespe.errors import StorageError
 from vespe.features.mcp.recordings.server_recording import Exchange, RecordingFile
 from vespe.features.mcp.server import messages
+from vespe.lazy import pattern
 from vespe.models import JsonObject, JsonValue
 
 _MAX_OPEN: Final = 1000
@@ -22,10 +23,25 @@ _SECRET_PARTS: Final = (
 )
 _SECRET_ENDS: Final = (
     *("pwd", "secret", "secrets", "credential", "credentials", "authorization", "bearer"),
-    *("cookie", "jwt", "token"),
+    *("cookie", "jwt", "token", "otp", "otpcode"),
 )
+_NUMBERS: Final = frozenset((*_SECRET_PARTS, *_SECRET_ENDS))
+_NUMBER_ENDS: Final = ("password", "passcode", "pwd", "otp", "otpcode")
+"""Names under which a number is a secret. Others that end like a secret's hold counts and IDs: a
+`special_token` is one of a model's, and its number may stand anywhere.
+"""
 _CURSORS: Final = ("pagetoken", "nexttoken", "continuationtoken", "synctoken", "progresstoken")
-"""Names of tokens that say where to go on, and are no secrets."""
+"""Ends of the names of tokens that say where to go on, and are no secrets."""
+_PLAIN_TOKENS: Final = frozenset(
+    (
+        *("start", "stop", "end", "resume", "skip", "cursor", "delta", "scroll"),
+        *("pad", "bos", "eos", "unk", "sep", "cls", "mask"),
+    )
+)
+"""Words before `token` in the names of others like these, and of tokens that a model's text is made
+of: they are no secrets. They count as words alone: a `notepad_token` may be one.
+"""
+_WORDS: Final = pattern(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
 class _Open:
@@ -134,50 +150,62 @@ class ServerRecorder:
         return _without_shapes(redact(value, self._secrets))
 
 
-def _named_secrets(value: JsonValue, *, secret: bool = False) -> Iterator[str]:
+def _named_secrets(value: JsonValue, *, secret: tuple[type, ...] = ()) -> Iterator[str]:
     """Yield what stands under the name of a secret, in any depth."""
-    if secret and (isinstance(value, str) or _is_number(value)):
+    if _is_one_of(value, secret):
         yield str(value)
     for key, item in value.items() if isinstance(value, dict) else ():
-        yield from _named_secrets(item, secret=_is_secret(value, key, item, within=secret))
+        yield from _named_secrets(item, secret=_secret_types(value, key, within=secret))
     for item in value if isinstance(value, list) else ():
         yield from _named_secrets(item, secret=secret)
 
 
-def _masked_names(value: JsonValue, *, secret: bool = False) -> Any:
+def _masked_names(value: JsonValue, *, secret: tuple[type, ...] = ()) -> Any:
     if isinstance(value, list):
         return [_masked_names(item, secret=secret) for item in value]
     if isinstance(value, dict):
         return {
-            key: _masked_names(item, secret=_is_secret(value, key, item, within=secret))
+            key: _masked_names(item, secret=_secret_types(value, key, within=secret))
             for key, item in value.items()
         }
-    return (
-        MASK if secret and value != "" and (isinstance(value, str) or _is_number(value)) else value
-    )
+    return MASK if value != "" and _is_one_of(value, secret) else value
 
 
-def _is_secret(holder: JsonObject, key: str, item: JsonValue, *, within: bool) -> bool:
-    """Say whether a value of an object is a secret: by its name, by that of one that it stands in,
-    or as the `value` of an object whose `name` is a secret's. A number is one by its own name
-    alone: others in the same object are ports and sizes.
+def _secret_types(holder: JsonObject, key: str, *, within: tuple[type, ...]) -> tuple[type, ...]:
+    """Return which types of values are secrets under a key of an object: by its name, by that of
+    one that it stands in, or as the `value` of an object whose `name` is a secret's. A number is
+    one by its own name alone: others in the same object are ports and sizes.
     """
     name = holder.get("name") if key == "value" else None
-    if is_secret_name(key) or (isinstance(name, str) and is_secret_name(name)):
-        return True
-    return within and not _is_number(item)
+    names = [key, name] if isinstance(name, str) else [key]
+    if any(map(is_name_of_secret_number, names)):
+        return (str, int, float)
+    return (str,) if within or any(map(is_secret_name, names)) else ()
 
 
-def _is_number(value: JsonValue) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+def _is_one_of(value: JsonValue, types: tuple[type, ...]) -> bool:
+    return isinstance(value, types) and not isinstance(value, bool)
 
 
 def is_secret_name(name: str) -> bool:
     """Say whether an argument of that name holds a secret."""
-    plain = "".join(one for one in name.lower() if one.isalpha())
+    plain = _letters(name)
     if plain.endswith(_CURSORS):
         return False
+    words = [word.lower() for word in _WORDS.findall(name)]
+    if words[-1:] == ["token"] and not _PLAIN_TOKENS.isdisjoint(words[-2:-1]):
+        return False
     return plain.endswith(_SECRET_ENDS) or any(part in plain for part in _SECRET_PARTS)
+
+
+def is_name_of_secret_number(name: str) -> bool:
+    """Say whether a number is a secret under that name."""
+    plain = _letters(name)
+    return plain in _NUMBERS or plain.endswith(_NUMBER_ENDS)
+
+
+def _letters(name: str) -> str:
+    return "".join(one for one in name.lower() if one.isalpha())
 
 
 def _without_shapes(value: JsonValue) -> JsonValue:
