@@ -27,10 +27,18 @@ def test_every_value_is_escaped_and_what_is_unseen_is_shown() -> None:
         ("--yes", "./--yes"),
     ],
 )
-def test_a_name_in_a_command_is_one_word_of_the_shell(name: str, word: str) -> None:
-    template = Renderer("room")._templates.from_string("{{ text|quoted|safe }}")
+def test_a_path_in_a_command_is_one_word_of_the_shell(name: str, word: str) -> None:
+    template = Renderer("room")._templates.from_string("{{ text|path|safe }}")
     assert template.render(text=name) == word
     assert shlex.split(f"cat {word}")[1].removeprefix("./") == name
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [("say", "say"), ("a b", "'a b'"), ("-x", "-- -x"), ("-x y", "-- '-x y'")]
+)
+def test_a_name_in_a_command_is_no_option_of_it(name: str, words: str) -> None:
+    template = Renderer("room")._templates.from_string("{{ text|word|safe }}")
+    assert template.render(text=name) == words
 
 
 def test_an_address_holds_each_word_whole() -> None:

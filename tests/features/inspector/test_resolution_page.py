@@ -27,6 +27,7 @@ def test_a_name_that_two_scopes_have_is_drawn_with_the_one_that_is_meant(pages: 
 def test_one_name_is_looked_for_and_what_is_not_there_is_said(pages: Pages) -> None:
     assert "say of project_tools" in pages.get("resolution", q="SAY")
     assert "No such name" in pages.get("resolution", q="nothing_like_it")
+    assert "<code>vespe tool resolve -- -x</code>" in pages.get("resolution", q="-x")
 
 
 def test_a_long_name_is_cut_to_its_place() -> None:

@@ -46,7 +46,8 @@ class Renderer:
             "local": local_time,
             "count": counted,
             "bytes": byte_size,
-            "quoted": quoted,
+            "path": quoted_path,
+            "word": quoted_word,
         }
         self._templates.filters |= {"line": strict_json.compact_json, "moment": moment}
 
@@ -111,11 +112,18 @@ def moment(seconds: float) -> str:
     return local_time(datetime.fromtimestamp(seconds).astimezone().isoformat())
 
 
-def quoted(text: str) -> str:
-    """Return a name or a path as one word of a shell command that a reader copies; a path that
-    begins as an option does is a path all the same.
+def quoted_path(path: str) -> str:
+    """Return a path as one word of a shell command that a reader copies; one that begins as an
+    option does is a path all the same.
     """
-    return shlex.quote(f"./{text}" if text.startswith("-") else text)
+    return shlex.quote(f"./{path}" if path.startswith("-") else path)
+
+
+def quoted_word(text: str) -> str:
+    """Return a name as one word of a shell command that a reader copies, after `--` where it begins
+    as an option does.
+    """
+    return f"{'-- ' if text.startswith('-') else ''}{shlex.quote(text)}"
 
 
 def counted(number: int, noun: str) -> str:
