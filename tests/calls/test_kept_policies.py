@@ -5,8 +5,9 @@ import operator
 import os
 import signal
 import socket
+import tempfile
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -215,6 +216,7 @@ def test_a_socket_that_begins_to_listen_is_covered_in_the_next_call(
 ) -> None:
     body = """
 import socket
+import tempfile
 with socket.socket(socket.AF_UNIX) as one:
     try:
         one.connect(inputs["path"])
@@ -261,6 +263,15 @@ if inputs["do"] == "start":
 return sorted(os.listdir(os.path.expandvars(inputs["path"])))
 """
 ASKED = {"type": "object", "properties": {"do": {"type": "string"}, "path": {"type": "string"}}}
+
+
+@pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    """A directory in one where no other test works: a policy is made anew, and waiting processes
+    end, where something appears beside a directory that leads to the home.
+    """
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as directory:
+        yield Path(directory).resolve()
 
 
 @pytest.fixture(params=["namespaces", "landlock"])
