@@ -124,6 +124,29 @@ def test_a_program_that_is_not_on_the_path_is_found_out_at_once(
     assert said.code == 1 and "cannot start the server" in said.err and "--absolute" in said.err
 
 
+def test_the_servers_own_error_is_told_and_that_the_entry_was_written(
+    command: Command, stocked: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "bin/vespe"
+    program.parent.mkdir()
+    program.write_text(
+        f"#!{sys.executable}\nimport sys\nsys.modules['pydantic_monty'] = None\n"
+        "from vespe.__main__ import main\nmain()\n",
+        encoding="utf-8",
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+    said = command("connect", "claude-code", "--", "--tools-mode", "code")
+    shown = " ".join(said.err.split())
+    assert said.code == 1 and ".mcp.json" in shown
+    assert "cannot start the server: running programs needs the extra vespe[code]" in shown
+    assert "hint: install it with" in shown and "on the PATH" not in shown
+    assert "`vespe mcp config claude-code --remove` removes it" in shown
+    again = command("connect", "claude-code", "--json", "--", "--tools-modes", "code")
+    check = again.document["check"]
+    assert check["why"] == "there is no option --tools-modes" and "--tools-mode" in check["hint"]
+
+
 def test_the_entry_of_one_clone_serves_the_tools_of_another(
     command: Command, stocked: Path, on_path: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

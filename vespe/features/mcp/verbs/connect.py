@@ -16,6 +16,7 @@ from vespe.documents.near import join_words
 from vespe.features.mcp.clients import entries, entry_files, environment
 from vespe.features.mcp.clients.table import CLIENTS, McpClient
 from vespe.features.mcp.verbs import config
+from vespe.lazy import shutil
 from vespe.models import JsonObject
 from vespe.processes import process
 from vespe.projects import project
@@ -23,6 +24,12 @@ from vespe.projects.workspace import find_root
 from vespe.trust import gate
 
 _PATIENCE_S = 20.0
+_ERROR = "vespe: error: "
+_DOCTOR = "run `vespe doctor` to find the cause"
+_ON_PATH = (
+    "put `vespe` on the PATH (as `uv tool install` and `pipx install` do), or use --absolute to "
+    "write the paths of this machine"
+)
 _ASKED = (
     {
         "id": 0,
@@ -89,7 +96,7 @@ def command(
     if as_json:
         report.emit_json(seen)
     else:
-        _tell(seen, client)
+        _tell(seen, client, scope)
     return 0 if seen["check"]["ok"] else 1
 
 
@@ -123,16 +130,17 @@ def _asked(client: McpClient, entry: JsonObject, root: str, env: dict[str, str])
             argv=argv, cwd=root, env=env, stdin=lines.encode(), timeout_s=_PATIENCE_S
         )
         with waiting(f"starting the server as {client.title} would"):
-            answer = process.run(asked).stdout.splitlines()
+            ended = process.run(asked)
         tools = next(
             said["result"]["tools"]
-            for said in map(strict_json.parse_object, answer)
+            for said in map(strict_json.parse_object, ended.stdout.splitlines())
             if said.get("id") == 1
         )
     except errors.VespeError as error:
-        return {"ok": False, "why": str(error), "tools": []}
+        missing = shutil.which(entry["command"], path=env.get("PATH")) is None
+        return _failed(str(error), _ON_PATH if missing else _DOCTOR)
     except (KeyError, StopIteration, TypeError):
-        return {"ok": False, "why": "the server did not list its tools", "tools": []}
+        return _failed(*_own_error(ended.stderr))
     return {
         "ok": True,
         "why": "",
@@ -140,6 +148,26 @@ def _asked(client: McpClient, entry: JsonObject, root: str, env: dict[str, str])
         "tools": [tool["name"] for tool in tools if tool["name"] != reading.READ],
         "seconds": round(time.monotonic() - begun, 3),
     }
+
+
+def _failed(why: str, hint: str) -> JsonObject:
+    return {"ok": False, "why": why, "hint": hint, "tools": []}
+
+
+def _own_error(stderr: bytes) -> tuple[str, str]:
+    """Return the error and the hint with which the server ended; they name the cause, such as a
+    missing extra or a mistyped option.
+    """
+    lines = stderr.decode("utf-8", "replace").splitlines()
+    at = next((at for at, line in enumerate(lines) if line.startswith(_ERROR)), None)
+    if at is None:
+        return "the server did not list its tools", _DOCTOR
+    hints = (
+        line.partition(": ")[2]
+        for line in lines[at + 1 :]
+        if line.startswith(("  hint: ", "  tip: "))
+    )
+    return lines[at].removeprefix(_ERROR), next(hints, _DOCTOR)
 
 
 def _trusted(root: str) -> bool:
@@ -150,7 +178,7 @@ def _trusted(root: str) -> bool:
     return True
 
 
-def _tell(seen: JsonObject, client: McpClient) -> None:
+def _tell(seen: JsonObject, client: McpClient, scope: str | None) -> None:
     check = seen["check"]
     if not seen["trusted"]:
         report.say(
@@ -159,15 +187,11 @@ def _tell(seen: JsonObject, client: McpClient) -> None:
         )
         return
     if not check["ok"]:
-        missing = seen["entry"]["command"] == "vespe"
-        hint = (
-            "put `vespe` on the PATH (as `uv tool install` and `pipx install` do), or use "
-            "--absolute to write the paths of this machine"
-        )
-        report.error(
-            f"{client.title} cannot start the server: {check['why']}",
-            hint if missing else "run `vespe doctor` to find the cause",
-        )
+        report.error(f"{client.title} cannot start the server: {check['why']}", check["hint"])
+        if seen["changed"]:
+            remove = f"vespe mcp config {client.name} --remove"
+            remove += f" --scope {scope}" if scope else ""
+            report.note(f"the entry stays in {seen['path']}; `{remove}` removes it")
         return
     names = join_words(check["tools"], most=4, see="`vespe tool list` shows all")
     report.say(
