@@ -119,6 +119,13 @@ def test_p80_a_secret_is_known_by_its_name_wherever_a_client_says_it(
         *((name, True) for name in ("github_token", "new_password2", "x-api-key", "Set-Cookie")),
         *((name, True) for name in ("aws_secret_access_key", "credential", "db.secret", "jwt")),
         *((name, True) for name in ("otp", "otp_code", "totp", "notepad_token", "session_token")),
+        *((name, True) for name in ("accessTokens", "api_tokens", "refresh_tokens", "cookies")),
+        *((name, True) for name in ("authorization_header", "auth_header", "jwt_value", "auth")),
+        *((name, True) for name in ("signing_key", "encryption_key", "ssh_key", "github_pat")),
+        *((name, True) for name in ("credentials_json", "pin", "session", "password_hash")),
+        *((name, False) for name in ("has_password", "passwordPolicy", "requires_token", "header")),
+        *((name, False) for name in ("author", "pins", "session_name", "ssh_public_key", "pat")),
+        *((name, False) for name in ("input_tokens", "stop_tokens", "values", "json", "keys")),
         *((name, False) for name in ("pad_token", "bosToken", "eos_token", "start_token")),
         *((name, False) for name in ("resume_token", "SKIP_TOKEN", "cursorToken", "stop-token")),
         *((name, False) for name in ("session_id", "signature")),  # a handle, and a function's
@@ -128,6 +135,33 @@ def test_p80_a_secret_is_known_by_its_name_wherever_a_client_says_it(
 )
 def test_names_of_arguments_that_hold_secrets(name: str, expected: bool) -> None:
     assert is_secret_name(name) is expected
+
+
+def test_the_value_of_a_named_pair_is_a_secret_and_what_is_told_about_one_is_not(
+    tmp_path: Path,
+) -> None:
+    arguments: Any = {
+        "environment": [
+            {"key": "API_KEY", "value": "first-secret"},
+            {"name": "API_KEY", "value": "other-secret"},
+            {"key": "color", "value": "blue"},
+        ],
+        "auth": {"user": "ada", "pass": "third-secret"},
+        "session": {"cwd": "/tmp"},
+        "pin": 4711,
+        "has_password": "no",
+        "password_policy": {"alphabet": "letters", "length": 12},
+    }
+    found = written(tmp_path, (">", call(1, arguments)), ("<", line(id=1, result={})))
+    assert found[0].params["arguments"] == arguments | {
+        "environment": [
+            {"key": "API_KEY", "value": "***"},
+            {"name": "API_KEY", "value": "***"},
+            {"key": "color", "value": "blue"},
+        ],
+        "auth": {"user": "***", "pass": "***"},
+        "pin": "***",
+    }
 
 
 def test_a_number_is_a_secret_under_a_name_that_says_so_alone(tmp_path: Path) -> None:

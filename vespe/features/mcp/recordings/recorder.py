@@ -23,9 +23,24 @@ _SECRET_PARTS: Final = (
 )
 _SECRET_ENDS: Final = (
     *("pwd", "secret", "secrets", "credential", "credentials", "authorization", "bearer"),
-    *("cookie", "jwt", "token", "otp", "otpcode"),
+    *("cookie", "cookies", "jwt", "token", "otp", "otpcode", "basicauth"),
+    *("accesstokens", "apitokens", "authtokens", "bearertokens", "refreshtokens", "sessiontokens"),
+    *("signingkey", "encryptionkey", "decryptionkey", "hmackey", "masterkey", "sshkey"),
+    *("githubpat", "gitlabpat", "azurepat", "devopspat"),
 )
-_NUMBERS: Final = frozenset((*_SECRET_PARTS, *_SECRET_ENDS))
+_SECRET_VALUES: Final = frozenset(("pin", "session"))
+"""Names of secrets, unless an object stands under them: that one describes a session."""
+_SECRET_NAMES: Final = _SECRET_VALUES | {"auth"}
+_FORMS: Final = frozenset(("header", "headers", "value", "json"))
+"""Last words of names that say in which form a secret is: an `auth_header`, a `jwt_value`."""
+_QUESTIONS: Final = frozenset(
+    ("has", "is", "needs", "require", "requires", "allow", "allows", "accept", "accepts")
+)
+_FACTS: Final = frozenset(("policy", "length", "strength", "rules", "requirements", "name"))
+"""First words of names that ask about a secret (`has_password`), and last words of names that tell
+about one (`password_policy`): they hold none.
+"""
+_NUMBERS: Final = frozenset((*_SECRET_PARTS, *_SECRET_ENDS, "pin"))
 _NUMBER_ENDS: Final = ("password", "passcode", "pwd", "otp", "otpcode")
 """Names under which a number is a secret. Others that end like a secret's hold counts and IDs: a
 `special_token` is one of a model's, and its number may stand anywhere.
@@ -173,11 +188,13 @@ def _masked_names(value: JsonValue, *, secret: tuple[type, ...] = ()) -> Any:
 
 def _secret_types(holder: JsonObject, key: str, *, within: tuple[type, ...]) -> tuple[type, ...]:
     """Return which types of values are secrets under a key of an object: by its name, by that of
-    one that it stands in, or as the `value` of an object whose `name` is a secret's. A number is
-    one by its own name alone: others in the same object are ports and sizes.
+    one that it stands in, or as the `value` of an object whose `name` or `key` is a secret's. A
+    number is one by its own name alone: others in the same object are ports and sizes.
     """
-    name = holder.get("name") if key == "value" else None
-    names = [key, name] if isinstance(name, str) else [key]
+    names = [] if isinstance(holder[key], dict) and _letters(key) in _SECRET_VALUES else [key]
+    if key == "value":
+        said = (holder.get("name"), holder.get("key"))
+        names += [name for name in said if isinstance(name, str)]
     if any(map(is_name_of_secret_number, names)):
         return (str, int, float)
     return (str,) if within or any(map(is_secret_name, names)) else ()
@@ -195,13 +212,21 @@ def is_secret_name(name: str) -> bool:
     words = [word.lower() for word in _WORDS.findall(name)]
     if words[-1:] == ["token"] and not _PLAIN_TOKENS.isdisjoint(words[-2:-1]):
         return False
-    return plain.endswith(_SECRET_ENDS) or any(part in plain for part in _SECRET_PARTS)
+    if words and (words[0] in _QUESTIONS or words[-1] in _FACTS):
+        return False
+    while len(words) > 1 and words[-1] in _FORMS:
+        plain = plain.removesuffix(words.pop())
+    return (
+        plain in _SECRET_NAMES
+        or plain.endswith(_SECRET_ENDS)
+        or any(part in plain for part in _SECRET_PARTS)
+    )
 
 
 def is_name_of_secret_number(name: str) -> bool:
     """Say whether a number is a secret under that name."""
     plain = _letters(name)
-    return plain in _NUMBERS or plain.endswith(_NUMBER_ENDS)
+    return is_secret_name(name) and (plain in _NUMBERS or plain.endswith(_NUMBER_ENDS))
 
 
 def _letters(name: str) -> str:
