@@ -195,7 +195,7 @@ def test_a_function_that_imports_its_own_package_is_told_that_this_is_not_copied
 
 
 def test_a_module_s_name_is_refused_with_the_file_to_name_and_the_hint_works(package: Path) -> None:
-    with pytest.raises(UsageError, match="names a module") as refused:
+    with pytest.raises(UsageError, match="the name of a module") as refused:
         draft_from_function("app.inner:tax", directory=str(package))
     assert "`--from app/inner.py:tax`" in refused.value.hint
     assert draft_from_function("app/inner.py:tax", directory=str(package)).name == "tax"

@@ -429,7 +429,11 @@ LIMITS: Final[tuple[Limit, ...]] = (
         source=_GEMINI_VERTEX,
     ),
     _row(
-        "gemini", "one-type", True, words="one type a schema, and `nullable`", source=_GEMINI_TYPES
+        "gemini",
+        "one-type",
+        True,
+        words="one type per schema, plus `nullable`",
+        source=_GEMINI_TYPES,
     ),
     _row("gemini", "enum-texts", True, words="strings alone in `enum`", source=_GEMINI_ENUM),
     _row("gemini", "array-items", True, words="`items` beside every array", source=_GEMINI_ITEMS),

@@ -137,8 +137,9 @@ def confirm(question: str, *, yes: bool) -> None:
     if yes:
         return
     if not interactive():
+        asked = question.partition("? ")[0].rstrip("?")
         raise errors.Refused(
-            f"{question.rstrip('?')}: approval is needed, and there is no terminal to ask on",
+            f"{asked}: approval is needed, and there is no terminal to ask on",
             hint="review what is listed above, then run it again with --yes",
         )
     if not click.confirm(wrap(question, sys.stderr), default=False, err=True):

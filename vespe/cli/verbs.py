@@ -135,7 +135,7 @@ ALIASES: Final[dict[str, dict[str, str]]] = {
         "upgrade": "update",
     },
     "cache": {"ls": "list", "rm": "clean", "prune": "clean"},
-    "config": {"ls": "list", "show": "get"},
+    "config": {"ls": "list", "show": "get", "unset": "set --unset"},
 }
 """Words that people type, by the group in which they type them, and the command that each one
 is.

@@ -376,7 +376,7 @@ def not_started(
     if number == errno.ENOENT and "/" not in program:
         return ToolExecutionError(
             f"there is no program called {program!r} on PATH",
-            hint="install it, or mend PATH",
+            hint="install it, or correct PATH",
             details=details,
         )
     if number == errno.ENOENT and os.path.exists(program):

@@ -180,9 +180,8 @@ def draft_from_function(
         and not file.endswith(".py")
         and os.path.isfile(os.path.join(directory, module))
     ):
-        why = "an approval covers the files of the tool, but not the project's other code"
         raise UsageError(
-            f"{file} names a module, and {why}",
+            f"`--from` takes FILE.py:function; the name of a module, {file}, needs `--in-place`",
             hint=f"`--from {module}:{function}` copies the file; with --in-place the tool runs the "
             "file itself, in the project's environment",
         )

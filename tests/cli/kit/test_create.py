@@ -21,7 +21,7 @@ def test_a_kit_made_elsewhere_says_how_projects_find_it(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said = command("kit", "create", "team_tools", "--in", str(tmp_path / "kits"))
-    assert f"VESPE_KITS_PATH={tmp_path / 'kits'}" in said.err
+    assert f"add {tmp_path / 'kits'} to VESPE_KITS_PATH" in said.err
     monkeypatch.setenv("VESPE_KITS_PATH", str(tmp_path / "kits"))
     assert command("kit", "activate", "team_tools").code == 0
 

@@ -193,6 +193,30 @@ def test_what_is_gone_is_pointed_at_in_the_old_version() -> None:
         contract(), contract({"type": "object", "properties": {"a": TEXT}, "required": ["a"]})
     )
     assert (change.side, change.pointer) == ("old", "/schema/input/properties/b")
+    assert change.message.startswith("b is no longer known; ")
+
+
+def test_a_message_says_which_side_does_not_know_a_property_and_that_a_default_is_one() -> None:
+    closed = {"type": "object", "additionalProperties": False}
+    (change,) = changes(
+        contract(output=closed), contract(output={**closed, "properties": {"a": TEXT}})
+    )
+    assert change.message.startswith("a was not known; callers may now get ")
+    told = {
+        changes(contract({"properties": {"a": old}}), contract({"properties": {"a": new}}))[
+            0
+        ].message
+        for old, new in (
+            ({"default": 0}, {}),
+            ({}, {"default": 0}),
+            ({"default": 0}, {"default": 1}),
+        )
+    }
+    assert told == {
+        "the default 0 is gone",
+        "the default 0 is new",
+        "the default was 0, is 1",
+    }
 
 
 def test_definitions_that_recur_are_compared_and_their_place_is_the_definition() -> None:

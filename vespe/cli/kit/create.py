@@ -51,8 +51,9 @@ def command(
             report.say(f"committed it as {commit[:12]} in a new git repository")
         if not own_source.requirement(os.environ)[0]:
             report.note(
-                f"set {own_source.VARIABLE} in {create.WORKFLOW}: it is not known where CI can "
-                "install this version of Vespe from"
+                f"set {own_source.VARIABLE} in {create.WORKFLOW} to what pip installs in CI, such "
+                "as git+https://git.example.com/vespe.git@COMMIT: Vespe does not know where this "
+                "version came from"
             )
         if parent is None:
             add = f"`vespe tool create NAME --type TYPE --kit {kit_id}` adds a tool"
@@ -60,7 +61,9 @@ def command(
                 f"{add}, `vespe kit activate {kit_id}` makes its tools available in a project"
             )
         else:
-            said = f"set VESPE_KITS_PATH={os.path.abspath(parent)}, where every project finds it"
+            said = (
+                f"add {os.path.abspath(parent)} to VESPE_KITS_PATH, so that every project finds it"
+            )
             report.note(
                 f"`vespe kit link {os.path.relpath(path)}` makes it available to all your "
                 f"projects; or {said}"

@@ -171,4 +171,4 @@ def _tell(workspace: Workspace, patterns: tuple[str, ...], as_json: bool) -> Non
         f"wrote {project.config_path(workspace.root)}; "
         f"it applies to {report.count(len(found), 'tool')}"
     )
-    report.next_step("vespe tool list --as-models")
+    report.next_step("`vespe tool list --as-models` shows what models see")

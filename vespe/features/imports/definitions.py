@@ -25,8 +25,8 @@ from vespe.tools.drafts import Draft, check_name
 MAX_BYTES: Final = 16 * defaults.MAX_FILE_BYTES
 _OUTSIDE_NAMES: Final = re.compile(r"[^A-Za-z0-9_-]")
 _MEND: Final = (
-    "`vespe lint FILE` tells more, and with --fix mends what is safe; "
-    "or say behind FILE which tools to import"
+    "`vespe lint FILE` tells more, and --fix corrects what is safe; "
+    "or name the tools to import after FILE"
 )
 _ELSE: Final = (
     "`vespe kit import SOURCE --id KIT` takes an API's description (OpenAPI, "
@@ -76,12 +76,12 @@ def check_new(root: str, drafts: Sequence[Draft], *, path: str) -> None:
         if project_has(root, name):
             raise errors.UsageError(
                 f"there is already a tool called {name!r} here",
-                hint="say behind FILE which tools to import",
+                hint="name the tools to import after FILE",
             )
         if sum(draft.name == name for draft in drafts) > 1:
             raise errors.UsageError(
                 f"{path} defines {name!r} twice",
-                hint="say behind FILE which tools to import, or mend the file",
+                hint="name the tools to import after FILE, or correct the file",
             )
 
 

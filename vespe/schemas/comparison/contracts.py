@@ -175,10 +175,13 @@ def _change(
     why = (
         f"{can} {short(gap.witness)}" if shown else "whether that breaks callers cannot be decided"
     )
+    said = gap.message if part == "input" else f"before, {gap.message}"
+    if gap.unknown:
+        said = f"{gap.unknown} {'is no longer' if part == 'input' else 'was not'} known"
     return Change(
         part=part,
         verdict="breaking" if shown else "unknown",
-        message=f"{'' if part == 'input' else 'before, '}{gap.message}; {why}",
+        message=f"{said}; {why}",
         pointer=pointer_to(("schema", part, *gap.steps)),
         side=sides[0] if gap.gone else sides[1],
         example=gap.witness if shown else None,
@@ -205,7 +208,7 @@ def _rest(part: str, old: JsonValue, new: JsonValue, found: list[Gap]) -> Iterat
         yield Change(
             part=part,
             verdict=verdict,
-            message=_said(before, after),
+            message=_said(before, after, steps),
             pointer=pointer_to(("schema", part, *steps)),
             side=side,
         )
@@ -222,14 +225,14 @@ _PAIRED: Final = {("enum",), ("const",), ("type",), ("anyOf",), ("oneOf",)}
 """Keywords that often say the same by turns: a gap at one tells of a change from another."""
 
 
-def _said(before: Any, after: Any) -> str:
+def _said(before: Any, after: Any, steps: Steps) -> str:
+    # a number alone does not say what it was: the pointer is easily overlooked
+    what = "the default " if steps[-1:] == ("default",) and steps[-2:-1] != ("properties",) else ""
     if before is _ABSENT:
-        return f"{short(after)} is new"
-    return (
-        f"{short(before)} is gone"
-        if after is _ABSENT
-        else f"was {short(before)}, is {short(after)}"
-    )
+        return f"{what}{short(after)} is new"
+    if after is _ABSENT:
+        return f"{what}{short(before)} is gone"
+    return f"{what}was {short(before)}, is {short(after)}"
 
 
 def differences(old: Any, new: Any, steps: Steps = ()) -> Iterator[tuple[Steps, Any, Any]]:

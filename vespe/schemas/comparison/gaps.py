@@ -41,13 +41,15 @@ class Gap:
 
     `steps` lead into the narrower schema, or with `gone` into the wider one, whose part the
     narrower one lacks. `witness` is a value that the wider one was seen to allow and the narrower
-    one to refuse; NOTHING where none was found.
+    one to refuse; NOTHING where none was found. `unknown` is the property that the narrower schema
+    does not have, if that is the whole gap.
     """
 
     steps: Steps
     message: str
     witness: Any
     gone: bool = False
+    unknown: str = ""
 
 
 def gaps(wider: JsonValue, narrower: JsonValue) -> list[Gap]:
@@ -209,6 +211,7 @@ class _Search:
                         message=f"{name} is not known",
                         witness=witness,
                         gone=True,
+                        unknown=name,
                     )
                 else:
                     yield from self._in(below, sub, (*steps, *inner), lifted(name))

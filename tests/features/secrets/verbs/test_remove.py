@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.keyrings import use_a_keyring
+from tests.support.terminal import vespe_on_a_terminal
 from vespe.projects import user_config
 
 
@@ -27,13 +28,23 @@ def test_a_value_of_vespes_own_goes_with_its_secret_and_another_stays(
         "removed": True,
     }
     done = command("secret", "rm", "C", "-y")
-    assert "keyring:mine/C is left as it is" in done.err
+    assert "removed the reference C\n" in done.err
     assert json.loads(entries.read_text(encoding="utf-8")) == {"vespe/B": "b", "mine/C": "c"}
     assert command("secret", "remove", "A", "-y").code == 3
     # What is gone from its store already can be removed all the same.
     entries.write_text("{}", encoding="utf-8")
     assert command("secret", "remove", "B", "-y").code == 0
     assert user_config.load_user_config().secrets == {}
+
+
+def test_the_question_says_that_only_the_reference_goes(home: Path, tmp_path: Path) -> None:
+    user_config.set_value("secrets.C", {"command": ["echo", "hunter2"]})
+    shown = vespe_on_a_terminal("secret", "remove", "C", cwd=tmp_path, typed="y\n", columns=120)
+    assert "Remove the reference C? The program `echo` stays as it is. [y/N]" in shown
+    assert "removed the reference C" in shown and "hunter2" not in shown
+    user_config.set_value("secrets.C", {"ref": "env:D"})
+    shown = vespe_on_a_terminal("secret", "remove", "C", cwd=tmp_path, typed="y\n", columns=120)
+    assert "Remove the reference C? env:D stays as it is. [y/N]" in shown
 
 
 @pytest.mark.parametrize(

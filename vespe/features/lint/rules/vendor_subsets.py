@@ -28,7 +28,7 @@ def _types_of_gemini_and_ollama(subject: Subject) -> Iterator[Found]:
         if isinstance(root, dict) and isinstance(root.get("type"), list):
             yield refused(
                 limit,
-                f"takes {limit.words}, no list",
+                f"accepts {limit.words}, but no list",
                 "input_schema",
                 pointer="/type",
                 fix='write `"type": "object"`',
@@ -41,7 +41,7 @@ def _types_of_gemini_and_ollama(subject: Subject) -> Iterator[Found]:
                     limit,
                     subject,
                     node,
-                    f"takes {limit.words}, no list of types",
+                    f"accepts {limit.words}, but no list of types",
                     more="/type",
                     fix=fix,
                 )

@@ -68,7 +68,7 @@ def command(
         report.emit_json({"name": secret_name, **stores.described(made)})
     else:
         report.say(said)
-        report.next_step(f"vespe secret check {secret_name}")
+        report.next_step(f"`vespe secret check {secret_name}` tests that the value is available")
 
 
 def _refer(name: str, reference: JsonObject) -> JsonValue:
