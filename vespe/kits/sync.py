@@ -61,6 +61,13 @@ def strange_sources(kits: Iterable[LockedKit]) -> tuple[str, ...]:
     )
 
 
+def fixed(kit: LockedKit) -> str:
+    """Say why the source of a locked kit has nothing newer to ask for; "" where it is asked."""
+    if kit.commit is None:
+        return "it was not installed from a git repository"
+    return "it is locked to a commit" if is_commit(kit.ref) else ""
+
+
 def moved_refs(kits: Mapping[str, LockedKit], lock: str) -> tuple[Moved, ...]:
     """Ask what the refs of a lock mean now, each once; a source that cannot be asked is in the
     answer, with why.
@@ -68,7 +75,7 @@ def moved_refs(kits: Mapping[str, LockedKit], lock: str) -> tuple[Moved, ...]:
     found = []
     groups: dict[tuple[str, str | None, str], list[str]] = {}
     for kit in kits.values():
-        if kit.commit is not None and not is_commit(kit.ref):
+        if kit.commit is not None and not fixed(kit):
             groups.setdefault((kit.source, kit.ref, kit.commit), []).append(kit.kit_id)
     with store.staging() as directory:
         for (_, _, locked), ids in groups.items():

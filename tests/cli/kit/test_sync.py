@@ -167,11 +167,14 @@ def test_a_lock_that_is_not_there_asks_for_nothing(command: Command) -> None:
     assert said.code == 0 and said.document["kits"] == []
 
 
+NOTHING: dict[str, Any] = {"kits": [], "unchecked": []}
+
+
 def test_only_what_moved_is_outdated(command: Command, installed: Path, source: Path) -> None:
-    assert command("kit", "list", "--outdated", "--json").document == {"kits": []}
+    assert command("kit", "list", "--outdated", "--json").document == NOTHING
     (source / "new").touch()
     new = gitrepo.commit(source)
-    assert command("kit", "list", "--outdated", "--json").document == {"kits": []}
+    assert command("kit", "list", "--outdated", "--json").document == NOTHING
     git(source, "tag", "-f", "v1")
     rows = command("kit", "list", "--outdated", "--json").document["kits"]
     assert [(row["kit_id"], row["latest"], row["outdated"]) for row in rows] == [
@@ -179,6 +182,47 @@ def test_only_what_moved_is_outdated(command: Command, installed: Path, source: 
         ("sun", new, True),
     ]
     assert new[:12] in command("kit", "list", "--outdated").out
+
+
+def test_a_kit_whose_source_is_away_is_not_called_up_to_date(
+    command: Command, installed: Path, source: Path
+) -> None:
+    assert "all installed kits are up to date" in command("kit", "list", "--outdated").err
+    source.rename(source.with_name("away"))
+    said = command("kit", "list", "--outdated")
+    assert said.code == 0 and "up to date" not in said.err
+    why = "its source cannot be contacted"
+    assert f"cannot contact {source}" in said.err
+    assert f"not checked: rain ({why}), sun ({why})" in said.err
+    document = command("kit", "list", "--outdated", "--json").document
+    assert document["kits"] == []
+    assert [(one["kit_id"], one["why"]) for one in document["unchecked"]] == [
+        ("rain", why),
+        ("sun", why),
+    ]
+    assert all(one["error"] and one["source"] == str(source) for one in document["unchecked"])
+
+
+def test_only_kits_that_were_asked_about_are_called_up_to_date(
+    command: Command, project: Path, source: Path, tmp_path: Path
+) -> None:
+    folder = gitrepo.published(tmp_path / "folder", "snow")
+    shutil.rmtree(folder / ".git")
+    commit = git(source, "rev-parse", "HEAD")
+    assert command("kit", "install", f"{folder}/snow", "--yes").code == 0
+    assert command("kit", "install", f"{source}@{commit}", "--kit", "sun", "--yes").code == 0
+    said = command("kit", "list", "--outdated")
+    assert said.code == 0 and "up to date" not in said.err
+    assert "snow (it was not installed from a git repository)" in said.err
+    assert "sun (it is locked to a commit)" in said.err
+    assert command("kit", "install", f"{source}@v1", "--kit", "rain", "--yes").code == 0
+    said = command("kit", "list", "--outdated")
+    assert "1 kit is up to date" in said.err and "sun (it is locked to a commit)" in said.err
+    document = command("kit", "list", "--outdated", "--json").document
+    assert {one["kit_id"]: one["error"] for one in document["unchecked"]} == {
+        "snow": None,
+        "sun": None,
+    }
 
 
 STRANGER = {
@@ -202,7 +246,9 @@ def test_p1_a_lock_that_came_with_a_repository_connects_nowhere_without_a_yes(
         and "Connect to https://127.0.0.1:9/kit" in said.err
         and "cannot look up" not in said.err
     )
-    assert "127.0.0.1" in command("kit", "list", "--outdated").err
+    listed = command("kit", "list", "--outdated").err
+    assert "127.0.0.1" in listed and "up to date" not in listed
+    assert "web (you have not approved anything from its source here)" in listed
     assert "cannot contact" not in command("kit", "list", "--outdated").err
     assert "127.0.0.1" in command("kit", verb, "--yes").err
 
