@@ -535,7 +535,8 @@ class CallPath:
             said += [one["message"] for one in problems] if problems else [error.message]
         values, configured = self._values, self.user.secrets
         known = [value for name in configured for value in values.known((name,))]
-        return call_secrets.redact(said, [*self._environ().values(), *known]) != said
+        without = call_secrets.redact(said, [*self._environ().values(), *known])
+        return bool(without != said)
 
     def _log(self, tool: Tool, call: Call, outcome: Outcome, secrets: Collection[str]) -> Outcome:
         log = self.log or call_log.CallLog(self.workspace.root, keep_arguments=self.keep_arguments)

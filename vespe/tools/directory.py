@@ -232,8 +232,8 @@ def load_judged(
     else:
         document = strict_json.parse_object(config, path=file)
     limits = _limits(directory, kit_id)
-    for pointer, reason, _ in _beyond(document, limits):
-        raise InvalidDocument(reason, path=file, pointer=pointer)
+    for beyond in _beyond(document, limits):
+        raise InvalidDocument(beyond[1], path=file, pointer=beyond[0])
     return _tool_of(document, directory, scope=scope, kit_id=kit_id, limits=limits)
 
 

@@ -8,7 +8,7 @@ import pytest
 from tests.features.programs.toolbox import TOOLS, run
 from vespe.errors import InvalidProgram
 from vespe.features.programs.checking import check_program
-from vespe.features.programs.source import MODULES
+from vespe.features.programs.source import BUILTINS, MODULES, no_builtin
 from vespe.models import Tool
 
 pytest.importorskip("pydantic_monty")
@@ -63,6 +63,42 @@ def test_a_good_program_passes_and_only_its_tools_are_loaded() -> None:
 )
 def test_what_models_write_passes(code: str) -> None:
     assert check_program(code, TOOLS, setting="auto").program.problems == ()
+
+
+@pytest.mark.parametrize(
+    ("code", "result"),
+    [
+        (
+            "try:\n    from collections import (\n        deque,\n        OrderedDict,\n    )\n"
+            "except ImportError:\n    OrderedDict = dict\nlist(OrderedDict(a=1))",
+            ["a"],
+        ),
+        ("import re\ntry:\n    n = re.X\nexcept (ValueError, AttributeError):\n    n = 1\nn", 1),
+        ("try:\n    from typing import NamedTuple\nexcept Exception:\n    n = 1\nn", 1),
+        ("try:\n    from typing import NamedTuple\nexcept:\n    n = 1\nn", 1),
+        (
+            "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n"
+            "    from typing import NamedTuple\n1",
+            1,
+        ),
+        (
+            "import typing\nif typing.TYPE_CHECKING:\n    from collections import OrderedDict\n1",
+            1,
+        ),
+        ("match {'a': 1, 'b': 2}:\n    case {'a': x, **vars}:\n        n = vars\nn", {"b": 2}),
+    ],
+)
+def test_a_program_that_provides_for_what_is_not_there_runs(code: str, result: object) -> None:
+    assert run(code).result == result
+
+
+def test_a_builtin_that_is_not_there_is_named_as_such_wherever_it_is_used() -> None:
+    for name in BUILTINS:
+        [(line, said)] = problems(f"def f({name}): return {name}\n{name}")
+        assert line == 2 and said == no_builtin(name)
+    # bound, and not yet where it is used
+    [(_, said)] = problems("def f():\n    x = open\n    open = 1\n    return x\nf()")
+    assert "`open`" in said
 
 
 def test_types_of_results_are_known() -> None:

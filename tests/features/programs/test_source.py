@@ -1,5 +1,7 @@
 """What is read from a program's text: its tools, what is wrong at a glance, and the two texts."""
 
+import sys
+
 import pytest
 
 from vespe.errors import InvalidProgram
@@ -90,6 +92,34 @@ def test_a_program_without_a_last_expression_has_none() -> None:
         ("sorted([], key=lambda p: read_file(p))", "sorted() cannot call a tool"),
         ("(read_file)('a')", "call 'read_file' directly"),
         ("async def f():\n    async for x in y: pass", "`async for` is not supported"),
+        ("match {}:\n    case {**read_file}: pass", "'read_file' is the name of a tool"),
+        ("match 1:\n    case read_file: pass", "'read_file' is the name of a tool"),
+        ("match []:\n    case [*read_file]: pass", "'read_file' is the name of a tool"),
+        ("def f(exit): return exit\nexit()", "`exit` does not exist in programs"),
+        ("def f():\n    help = 1\nhelp", "`help` does not exist in programs"),
+        ("[1 for quit in 'a']\nquit", "`quit` does not exist in programs"),
+        ("f = lambda eval: eval\neval('1')", "`eval` does not exist in programs"),
+        ("def f(x=exit, *, exit): return exit\nf", "`exit` does not exist in programs"),
+        ("class C:\n    exit = 1\n    def f(self): return exit", "`exit` does not exist"),
+        ("import re\ndef f(re): return re\nre.VERBOSE", "no 'VERBOSE' in the module 're'"),
+        ("import re\n[re.X for x in (re.I, 1)]", "no 'X' in the module 're'"),
+        (
+            "try:\n    from collections import OrderedDict\nexcept ValueError:\n    pass",
+            "no 'OrderedDict' in the module 'collections'",
+        ),
+        (
+            "try:\n    pass\nexcept ImportError:\n    from collections import OrderedDict",
+            "no 'OrderedDict' in the module 'collections'",
+        ),
+        (
+            "import re\ntry:\n    def f(): re.X\nexcept AttributeError:\n    pass\nf()",
+            "no 'X' in the module 're'",
+        ),
+        (
+            "from typing import TYPE_CHECKING\nif not TYPE_CHECKING:\n"
+            "    from typing import NamedTuple",
+            "no 'NamedTuple' in the module 'typing'",
+        ),
     ],
 )
 def test_what_is_wrong_is_said_with_a_way_out(code: str, said: str) -> None:
@@ -119,10 +149,29 @@ def test_what_is_no_program_is_refused(code: str) -> None:
         "import datetime\nfrom datetime import datetime\ndatetime.now()",
         "import datetime as d\nd.datetime.now()",
         "import re\nre = {'subn': 1}\nre.subn",
+        "match {'a': 1}:\n    case {'a': x, **vars}: print(vars)",
+        "match [1, 2]:\n    case [x, *help]: help",
+        "match 1:\n    case exit: exit",
+        "def f():\n    global help\n    help = 1\nf()\nhelp",
+        "def f():\n    quit = 1\n    def g():\n        nonlocal quit\n        quit = 2\n"
+        "    g()\n    return quit",
+        "[y for x in 'a' if (help := x)]\nhelp",
+        "[exit for exit in 'a']\n{exit: 1 for exit in 'a'}\n{exit for exit in 'a'}",
+        "class C:\n    exit = 1\n    n = exit",
+        "try:\n    1\nexcept ValueError as quit:\n    quit",
+        "def f(*open, **help): return [open, help]\nf()",
+        "import re\ndef f(re): return re.X\nf",
+        "def f():\n    import re\n    return re\nre = f()\nre.X",
     ],
 )
 def test_a_name_that_the_program_binds_is_its_own(code: str) -> None:
     assert problems(code) == []
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="Python 3.12 brought type parameters")
+def test_a_type_parameter_is_bound_where_it_stands() -> None:
+    assert problems("def f[help](x: help): return x\nclass C[exit]:\n    x: exit") == []
+    assert "`help` does not" in problems("def f[help](x): return x\nhelp")[0][1]
 
 
 def test_modules_that_a_program_can_import_are_no_way_to_files() -> None:

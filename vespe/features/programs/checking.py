@@ -132,7 +132,7 @@ def _types(
             while getattr(snapshot, "function_name", GATE) != GATE:  # it asks for a module's stubs
                 snapshot = held.turn(snapshot.resume_not_handled)
         except pydantic_monty.MontyTypingError as error:
-            yield from _typing(error.display(), names)
+            yield from _typing(error.display(), program, names)
         except pydantic_monty.MontyError as error:
             yield from _unsupported(error, program)
         except (ProgramFailed, TimedOut):
@@ -148,7 +148,7 @@ def _options(declared: str) -> dict[str, Any]:
     }
 
 
-def _typing(said: str, names: Collection[str]) -> Iterator[JsonObject]:
+def _typing(said: str, program: Program, names: Collection[str]) -> Iterator[JsonObject]:
     for line in said.splitlines():
         if (found := _SAID.match(line)) is None:
             continue
@@ -157,13 +157,14 @@ def _typing(said: str, names: Collection[str]) -> Iterator[JsonObject]:
         if _ONE_OF.search(message):  # which of them it is, is known when it runs
             continue
         if lacking := _NO_MEMBER.search(message):
+            if (number, lacking[1], lacking[2]) in program.spared:
+                continue
             message = source.absent(lacking[1], lacking[2])
         elif kind == "unresolved-import":  # said already
             continue
         if kind == "unresolved-reference" and (unknown := _UNKNOWN.search(message)):
-            if unknown[1] in source.BUILTINS:
-                continue
-            message = _unknown(unknown[1], names)
+            is_builtin = unknown[1] in source.BUILTINS
+            message = source.no_builtin(unknown[1]) if is_builtin else _unknown(unknown[1], names)
         yield problem(number, message)
 
 

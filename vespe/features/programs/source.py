@@ -10,11 +10,12 @@ is made where the program runs: what fits into its memory there may be gigabytes
 import ast
 import re
 import sys
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from typing import Final
 
 from vespe.documents.strict_json import repair_surrogates
 from vespe.errors import InvalidProgram
+from vespe.features.programs.scopes import Scopes
 from vespe.lazy import difflib
 from vespe.models import JsonObject
 from vespe.records import dataclass
@@ -133,6 +134,10 @@ BUILTINS: Final = {
 }
 """Builtins that are not there, each with what to do instead."""
 _GATHER: Final = "gather"
+_NO_IMPORT: Final = frozenset(("ImportError", "Exception", "BaseException"))
+_NO_ATTRIBUTE: Final = frozenset(("AttributeError", "Exception", "BaseException"))
+"""What catches the errors of a name that a module has not."""
+_ANY: Final = _NO_IMPORT | _NO_ATTRIBUTE
 _CALLING: Final = {"map", "filter", "sorted", "min", "max", "sort", "reduce"}
 """What calls a function that it is given."""
 
@@ -141,12 +146,14 @@ _CALLING: Final = {"map", "filter", "sorted", "min", "max", "sort", "reduce"}
 class Program:
     """A program that can be parsed. `used` are the functions of tools that it names, `problems`
     what is wrong with it already; `checked` and `run` are its two texts, and `first_line` is the
-    line of `run` before its own first one.
+    line of `run` before its own first one. `spared` are the lines, modules and names of what a
+    module need not have, since the program provides for it.
     """
 
     text: str
     used: tuple[str, ...]
     problems: tuple[JsonObject, ...]
+    spared: frozenset[tuple[int, str, str]]
     checked: str
     run: str
     first_line: int
@@ -164,7 +171,7 @@ def read_program(code: str, functions: Collection[str]) -> Program:
             hint="split it, or let a tool read the data in it",
         )
     tree = _parsed(text)
-    reading = _Reading(tree, functions)
+    reading = _Reading(functions, gathered=_gathered_names(tree))
     reading.visit(tree)
     reading.problems.sort(key=lambda problem: int(problem["line"]))
     return _made(text, tree, reading)
@@ -182,6 +189,11 @@ def refused(problems: Collection[JsonObject]) -> InvalidProgram:
         for one in problems
     )
     return InvalidProgram(f"the program was not run: {said}", problems=problems)
+
+
+def no_builtin(name: str) -> str:
+    """Say that there is no such builtin, one of BUILTINS, and what to do instead."""
+    return f"`{name}` does not exist in programs: {BUILTINS[name]}"
 
 
 def absent(module: str, name: str) -> str:
@@ -225,7 +237,9 @@ def _syntax(error: SyntaxError) -> str:
 class _Reading(ast.NodeVisitor):
     """Finds the calls of functions in a tree, which of them are awaited, and what is wrong."""
 
-    def __init__(self, tree: ast.Module, functions: Collection[str]) -> None:
+    _scopes: Scopes
+
+    def __init__(self, functions: Collection[str], *, gathered: Collection[str]) -> None:
         self._functions, self._within = functions, 0
         self.problems: list[JsonObject] = []
         self.calls: list[ast.Call] = []
@@ -234,13 +248,17 @@ class _Reading(ast.NodeVisitor):
         self.loose: set[str] = set()
         """Functions that are used in another way than by a call whose place is known."""
         self.used: dict[str, None] = {}
+        self.spared: set[tuple[int, str, str]] = set()
         self._called: set[int] = set()
-        self._gathered = _gathered_names(tree)
-        self._modules, self._bound = _bindings(tree)
+        self._gathered = gathered
+        self._caught: frozenset[str] = frozenset()
+        """The errors that the statement around is prepared for."""
 
     def visit(self, node: ast.AST) -> None:
         """Look at a node and what is in it; a tree that is nested too deeply is a problem."""
         try:
+            if isinstance(node, ast.Module):
+                self._scopes = Scopes(node)
             super().visit(node)
         except RecursionError:
             if not isinstance(node, ast.Module):
@@ -255,8 +273,12 @@ class _Reading(ast.NodeVisitor):
     def visit_Name(self, node: ast.Name) -> None:
         self._judge_name(node, node.id)
         if isinstance(node.ctx, ast.Load):
-            if node.id in BUILTINS and not (node.id in self._functions or node.id in self._bound):
-                self._say(node, f"`{node.id}` does not exist in programs: {BUILTINS[node.id]}")
+            if (
+                node.id in BUILTINS
+                and node.id not in self._functions
+                and not self._scopes.is_bound(node)
+            ):
+                self._say(node, no_builtin(node.id))
             if node.id in self._functions:
                 self.used[node.id] = None
                 if id(node) not in self._called:
@@ -321,13 +343,33 @@ class _Reading(ast.NodeVisitor):
             if alias.name == "*":
                 self._say(node, "`import *` is not supported: name what you need")
             else:
-                self._judge_member(node, node.module or "", alias.name)
+                self._judge_member(alias, node.module or "", alias.name, _NO_IMPORT)
                 self._judge_bound(node, alias.asname or alias.name)
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
         if isinstance(node.value, ast.Name):
-            self._judge_member(node, self._modules.get(node.value.id, ""), node.attr)
+            module = self._scopes.module(node.value) if isinstance(node.value.ctx, ast.Load) else ""
+            self._judge_member(node, module, node.attr, _NO_ATTRIBUTE)
         self.generic_visit(node)
+
+    def visit_Try(self, node: ast.Try) -> None:
+        self._visit_under(node.body, self._caught | _caught_by(node.handlers))
+        for one in (*node.handlers, *node.orelse, *node.finalbody):
+            self.visit(one)
+
+    def visit_If(self, node: ast.If) -> None:
+        test = node.test
+        is_for_types = "TYPE_CHECKING" in (getattr(test, "id", ""), getattr(test, "attr", ""))
+        self.visit(test)
+        self._visit_under(node.body, _ANY if is_for_types else self._caught)
+        for one in node.orelse:
+            self.visit(one)
+
+    def _visit_under(self, body: Collection[ast.stmt], caught: frozenset[str]) -> None:
+        before, self._caught = self._caught, caught
+        for one in body:
+            self.visit(one)
+        self._caught = before
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         if node.bases or node.keywords:
@@ -342,13 +384,27 @@ class _Reading(ast.NodeVisitor):
         self._bind(node, node.name)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
-        self._bind(node, node.name)
+        self._function(node)
 
     def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:
+        self._function(node)
+
+    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        before, self._caught = self._caught, frozenset()  # it runs where it is called
         self._bind(node, node.name)
+        self._caught = before
 
     def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
         self._bind(node, node.name)
+
+    def visit_MatchAs(self, node: ast.MatchAs) -> None:
+        self._bind(node, node.name)
+
+    def visit_MatchStar(self, node: ast.MatchStar) -> None:
+        self._bind(node, node.name)
+
+    def visit_MatchMapping(self, node: ast.MatchMapping) -> None:
+        self._bind(node, node.rest)
 
     def visit_arg(self, node: ast.arg) -> None:
         self._bind(node, node.arg)
@@ -400,8 +456,15 @@ class _Reading(ast.NodeVisitor):
             )
             self._say(node, f"there is no module {name!r} in a program: {there}")
 
-    def _judge_member(self, node: ast.AST, module: str, name: str) -> None:
-        if module in _THERE and name not in _THERE[module]:
+    def _judge_member(
+        self, node: ast.Attribute | ast.alias, module: str, name: str, raised: Collection[str]
+    ) -> None:
+        """Say so where a module has no such name, and the program does not catch what is `raised`
+        there.
+        """
+        if not self._caught.isdisjoint(raised):
+            self.spared.add((node.lineno, module, name))
+        elif module in _THERE and name not in _THERE[module]:
             self._say(node, absent(module, name))
 
     def _judge_name(self, node: ast.AST, name: str) -> None:
@@ -439,27 +502,16 @@ def _gathered_names(tree: ast.Module) -> frozenset[str]:
     return frozenset(found)
 
 
-def _bindings(tree: ast.Module) -> tuple[Mapping[str, str], frozenset[str]]:
-    """Return the modules by the names that stand for nothing else in a program, and all names that
-    it binds in another way.
-    """
-    modules: dict[str, set[str]] = {}
-    bound: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                modules.setdefault(alias.asname or alias.name, set()).add(alias.name)
-        elif isinstance(node, ast.ImportFrom):
-            bound.update(alias.asname or alias.name for alias in node.names)
-        elif isinstance(node, ast.Name):
-            if not isinstance(node.ctx, ast.Load):
-                bound.add(node.id)
-        elif isinstance(node, ast.arg):
-            bound.add(node.arg)
-        elif not isinstance(node, ast.alias) and isinstance(getattr(node, "name", None), str):
-            bound.add(node.name)  # type: ignore[attr-defined]  # of a function, a class, an error
-    single = {name: next(iter(those)) for name, those in modules.items() if len(those) == 1}
-    return {name: one for name, one in single.items() if name not in bound}, frozenset(bound)
+def _caught_by(handlers: Collection[ast.ExceptHandler]) -> frozenset[str]:
+    """Return the names of the errors that these handlers catch."""
+    found: set[str] = set()
+    for handler in handlers:
+        kind = handler.type
+        if kind is None:
+            return _ANY
+        kinds = kind.elts if isinstance(kind, ast.Tuple) else [kind]
+        found.update(one.id for one in kinds if isinstance(one, ast.Name))
+    return frozenset(found)
 
 
 def _made(text: str, tree: ast.Module, reading: _Reading) -> Program:
@@ -493,6 +545,7 @@ def _made(text: str, tree: ast.Module, reading: _Reading) -> Program:
         text=text,
         used=tuple(reading.used),
         problems=tuple(problems),
+        spared=frozenset(reading.spared),
         checked=checked.made(),
         run=f"{prelude}{run.made()}{none}\n{RESERVED}dumps({VALUE})",
         first_line=prelude.count("\n"),
