@@ -284,7 +284,7 @@ def problems_of(case: dict[str, Any], shown: str) -> Iterator[str]:
     lines = asked.splitlines()
     if lines[0] != "The tool `raw` asks:":
         yield f"it begins with {lines[0]!r}"
-    own = ("The tool `raw` asks:", "The tool `raw` asks.")
+    own = ("The tool `raw` asks:", "This was the question of the tool `raw`.")
     ours = (*own, "Do you agree? [y/n] y", "Answer it? [y/n] y")
     if strange := [line for line in lines if line not in ours and not line.startswith("  ")]:
         yield f"lines that look like Vespe's: {strange[:3]}"

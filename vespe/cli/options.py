@@ -69,7 +69,7 @@ def refuse_two_tokens(login: str | None, headers: Mapping[str, str]) -> None:
     """Raise UsageError where `--login` and a `--header` both say what a server is authorized by."""
     if login is not None and "authorization" in map(str.lower, headers):
         raise errors.UsageError(
-            "--login and --header 'Authorization: …' exclude each other", hint="use one of them"
+            "--login and --header 'Authorization: …' cannot be combined", hint="use one of them"
         )
 
 

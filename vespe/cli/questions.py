@@ -90,7 +90,7 @@ def _asked(question: ToolQuestion) -> PersonReply:
         report.say(f"The tool `{report.one_line(question.tool)}` asks:")
         report.say("  " + question.text.replace("\n", "\n  "))
         if question.text.count("\n") > _SCREEN or len(question.text) > _SCREEN * 80:
-            report.say(f"The tool `{report.one_line(question.tool)}` asks.")
+            report.say(f"This was the question of the tool `{report.one_line(question.tool)}`.")
     agreed = _yes_or_no("Answer it?" if fields else "Do you agree?", question.over)
     if agreed is None:
         return PersonReply(action=CANCEL)

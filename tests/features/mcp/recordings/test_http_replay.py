@@ -137,8 +137,8 @@ def test_a_server_that_is_not_there_and_words_that_do_not_fit_are_sentences(
         (("mcp", "serve", "--replay", "x", "--read-only"), "leave out the options"),
         (("tool", "diff", "x", "--url", url, "--", "server"), "which recording to compare"),
         (("tool", "diff", "x", "y", "--header", "A: b"), "--header and --login are for --url"),
-        (("mcp", "wrap", *two_tokens), "exclude each other"),
-        (("tool", "diff", "x", *two_tokens), "exclude each other"),
+        (("mcp", "wrap", *two_tokens), "cannot be combined"),
+        (("tool", "diff", "x", *two_tokens), "cannot be combined"),
     ):
         done = command(*words)
         assert done.code in (2, 6) and said in " ".join(done.err.split()), done.err
