@@ -17,8 +17,7 @@ from vespe import Outcome
 from vespe.calls.asking import CallSuspended, PersonReply, ToolQuestion
 from vespe.calls.path import CallPath
 from vespe.calls.registry import ToolRegistry
-from vespe.errors import VespeError
-from vespe.models import Call, Implementation, Tool
+from vespe.models import Call, Failure, Implementation, JsonObject, Tool
 from vespe.projects.workspace import open_workspace
 from vespe.tools import mcp_definitions
 from vespe.types.mcp_tool import older_questions
@@ -122,7 +121,7 @@ UNASKED = {
         "for server-initiated requests.",
     }
 }
-PAGE = {
+PAGE: JsonObject = {
     "result": {
         "content": [{"type": "text", "text": "404: no page Cannot send 'elicitation/create'"}],
         "isError": True,
@@ -241,10 +240,10 @@ def newest_alone(tmp_path: Path) -> Callable[[Any], Tool]:
 
 
 @pytest.fixture
-def failed(project: Path) -> Callable[..., VespeError]:
+def failed(project: Path) -> Callable[..., Failure]:
     """Return what calls such a tool, and gives the error."""
 
-    def call(tool: Tool, asker: Any, sessions: Sessions | None = None, **given: Any) -> VespeError:
+    def call(tool: Tool, asker: Any, sessions: Sessions | None = None, **given: Any) -> Failure:
         path = CallPath(
             workspace=open_workspace(str(project)),
             registry=ToolRegistry(),
@@ -265,7 +264,7 @@ def failed(project: Path) -> Callable[..., VespeError]:
 def test_words_about_a_question_in_a_result_or_another_error_say_nothing_about_the_server(
     project: Path,
     newest_alone: Callable[..., Tool],
-    failed: Callable[..., VespeError],
+    failed: Callable[..., Failure],
     answer: Any,
 ) -> None:
     tool = newest_alone(answer)
@@ -281,7 +280,7 @@ def test_words_about_a_question_in_a_result_or_another_error_say_nothing_about_t
 def test_a_server_that_refuses_the_handshake_is_called_without_one_and_forgotten(
     project: Path,
     newest_alone: Callable[..., Tool],
-    failed: Callable[..., VespeError],
+    failed: Callable[..., Failure],
     sessions: Sessions,
     kept: bool,
 ) -> None:
@@ -296,14 +295,14 @@ def test_a_server_that_refuses_the_handshake_is_called_without_one_and_forgotten
 
 
 def test_the_error_of_a_question_without_a_person_has_the_log_of_the_server(
-    newest_alone: Callable[..., Tool], failed: Callable[..., VespeError]
+    newest_alone: Callable[..., Tool], failed: Callable[..., Failure]
 ) -> None:
     error = failed(newest_alone(UNASKED), None)
     assert error.code == "needs_input" and error.details["stderr"] == "looked\n"
 
 
 def test_a_server_of_skills_is_not_said_to_be_reached_in_an_older_revision(
-    project: Path, newest_alone: Callable[..., Tool], failed: Callable[..., VespeError]
+    project: Path, newest_alone: Callable[..., Tool], failed: Callable[..., Failure]
 ) -> None:
     main = {"uri": "skill://a/SKILL.md", "digest": "sha256:" + "0" * 64, "size": 1}
     skills = {"a": {"files": {"SKILL.md": main}, "frontmatter": ""}}
