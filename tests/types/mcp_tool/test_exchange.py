@@ -180,7 +180,7 @@ def test_p33_a_server_sees_only_the_environment_that_it_was_given(tmp_path: Path
 
 def test_a_program_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
     surroundings = Surroundings(
-        directory=str(tmp_path), environment={"PATH": "/nonexistent"}, timeout_s=30
+        directory=str(tmp_path), environment={"PATH": str(tmp_path / "none")}, timeout_s=30
     )
     with pytest.raises(
         errors.ToolExecutionError, match="no-such-server cannot start: No such file"

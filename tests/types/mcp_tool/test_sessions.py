@@ -79,7 +79,7 @@ def test_a_server_that_does_not_start_or_may_not_be_reached_is_said_as_without_s
     tmp_path: Path,
 ) -> None:
     surroundings = Surroundings(
-        directory=str(tmp_path), environment={"PATH": "/nonexistent"}, timeout_s=60
+        directory=str(tmp_path), environment={"PATH": str(tmp_path / "none")}, timeout_s=60
     )
     with Sessions() as sessions:
         with pytest.raises(
