@@ -241,18 +241,38 @@ def describe(name: str, document: JsonObject) -> str:
     """Write description.md for a config.json: the title, the description, and a table of the
     inputs.
     """
+    return _heading(name, document) + _table(document)
+
+
+def redescribed(text: str, before: JsonObject, after: JsonObject) -> str:
+    """Return a description.md with the parts that `describe` wrote for `before` as it writes them
+    for `after`. What its author wrote or changed stays.
+    """
+    if text == describe(before["name"], before):
+        return describe(after["name"], after)
+    heading, table = _heading(before["name"], before), _table(before)
+    if text.startswith(heading):
+        text = _heading(after["name"], after) + text.removeprefix(heading)
+    return text.replace(table, _table(after), 1) if table else text
+
+
+def _heading(name: str, document: JsonObject) -> str:
+    return strict_json.repair_surrogates(f"# {name}\n\n{document['description']}\n")
+
+
+def _table(document: JsonObject) -> str:
+    """Return the section with the inputs, "" where there are none."""
     schema = document["schema"]["input"]
     properties = schema.get("properties") if isinstance(schema, dict) else None
-    text = strict_json.repair_surrogates(f"# {name}\n\n{document['description']}\n")
     if not isinstance(properties, dict) or not properties:
-        return text
+        return ""
     required = schema["required"] if isinstance(schema.get("required"), list) else []
     rows = [
         _row(key, value if isinstance(value, dict) else {}, key in required)
         for key, value in properties.items()
     ]
     table = ["| Input | Type | Required | Default | Description |", "|---|---|---|---|---|", *rows]
-    return f"{text}\n## Inputs\n\n" + "\n".join(table) + "\n"
+    return "\n## Inputs\n\n" + "\n".join(table) + "\n"
 
 
 def _row(key: str, schema: JsonObject, required: bool) -> str:

@@ -4,19 +4,20 @@ changed, and the schema derived from the function, with what its author added by
 
 import os
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any, Final
 
+from vespe.defaults import DESCRIPTION_FILE
 from vespe.documents.fields import others
-from vespe.errors import UsageError
+from vespe.errors import InvalidDocument, UsageError
 from vespe.files import atomic
 from vespe.models import JsonObject, Tool
 from vespe.records import dataclass
 from vespe.schemas.subschemas import REFERENCES, WITH_SUBSCHEMAS
 from vespe.tool_types import type_of
 from vespe.tools import in_place, origins
-from vespe.tools.drafts import without_fixed
-from vespe.tools.python.signatures import derive
+from vespe.tools.drafts import redescribed, without_fixed
+from vespe.tools.python.signatures import derive, sentence
 
 _BY_HAND: Final = (
     "description",
@@ -56,7 +57,8 @@ class Synced:
     `source` is the path of the file that was copied or read, as its author knows it. `renewed` says
     that the files are what Vespe writes better today than when it made the tool. `gone` says
     that this is no longer there, and `conflict` that it and the tool's copy have both changed;
-    nothing is taken over then.
+    nothing is taken over then. `docstring` is what the function's docstring says where the
+    description is its author's own and so stays; "" elsewhere.
     """
 
     tool: Tool
@@ -66,6 +68,7 @@ class Synced:
     renewed: bool = False
     gone: bool = False
     conflict: bool = False
+    docstring: str = ""
 
     @property
     def is_other(self) -> bool:
@@ -91,6 +94,11 @@ def synced(tool: Tool, *, source: str | None = None) -> Synced:
     a function in place. Raises UsageError for a tool that nothing is derived for and for a file
     that is not there, InvalidDocument for a script that cannot be read.
     """
+    found = _synced(tool, source)
+    return found if found.gone or found.conflict else _redescribed(_described(found))
+
+
+def _synced(tool: Tool, source: str | None) -> Synced:
     standing = _standing(tool)
     if standing is not None:
         return _in_place(tool, standing, source)
@@ -112,6 +120,64 @@ def synced(tool: Tool, *, source: str | None = None) -> Synced:
         gone=compared.change == "gone",
         conflict=compared.change == "both",
     )
+
+
+def _described(found: Synced) -> Synced:
+    """Take over a docstring that has changed, if the description was the old one word for word."""
+    tool = found.tool
+    said, before = _docstrings(found)
+    if said is None or said in (before, tool.description):
+        return replace(found, docstring="")
+    if before == tool.description:
+        return replace(found, document={**found.document, "description": said}, docstring="")
+    return replace(found, docstring=said)
+
+
+def _docstrings(found: Synced) -> tuple[str | None, str | None]:
+    """Return the description that the function's docstring has now, None where there is none, and
+    the one that the function had when the tool was made or last synced, None where that text is no
+    longer there.
+    """
+    tool = found.tool
+    if not _is_python(tool):
+        return found.docstring or None, None
+    own = str(tool.document["implementation_details"]["path"])
+    copy = atomic.read_bytes(os.path.join(tool.directory or "", own))
+    now = _description(found.files.get(own, copy), found.document)
+    if now == sentence(str(found.document["implementation_details"]["entrypoint"])):
+        return None, None
+    compared = origins.compared(tool)
+    if own in found.files:
+        before = _description(copy, tool.document)
+    elif compared is None or compared.change not in ("copy", "none"):
+        before = None
+    else:
+        known = compared.data if origins.digest_of(compared.data) == _digest(tool) else None
+        before = None if known is None else _description(known, tool.document)
+    return now, before
+
+
+def _description(data: bytes, document: JsonObject) -> str | None:
+    function = str(document["implementation_details"]["entrypoint"])
+    try:
+        return derive(data.decode("utf-8", "replace"), function).description
+    except InvalidDocument:
+        return None
+
+
+def _redescribed(found: Synced) -> Synced:
+    """Bring the parts of description.md that Vespe wrote in step with the new config.json."""
+    path = os.path.join(found.tool.directory or "", DESCRIPTION_FILE)
+    if found.document == found.tool.document or not os.path.isfile(path) or os.path.islink(path):
+        return found
+    try:
+        before = atomic.read_bytes(path).decode("utf-8")
+    except UnicodeDecodeError:
+        return found
+    after = redescribed(before, found.tool.document, found.document)
+    if after == before:
+        return found
+    return replace(found, files={**found.files, DESCRIPTION_FILE: after.encode()})
 
 
 def derived_config(
@@ -212,7 +278,9 @@ def _in_place(tool: Tool, standing: in_place.Standing, source: str | None) -> Sy
     at = standing.file(root) if source is None else None
     if source is None and at is None:
         return Synced(tool=tool, document=tool.document, source=standing.source, gone=True)
-    draft = in_place.draft_in_place(source or standing.source, name=tool.name, directory=root)
+    of = source or standing.source
+    draft = in_place.draft_in_place(of, name=tool.name, directory=root)
+    said, function = draft.document["description"], of.rpartition(":")[2]
     schema = draft.document["schema"]
     document = _with_schema(tool, schema["input"], schema.get("output"), {})
     written = {} if source is None and not standing.is_old else draft.files
@@ -224,8 +292,9 @@ def _in_place(tool: Tool, standing: in_place.Standing, source: str | None) -> Sy
             for name, file in written.items()
             if name != "start" and not _is(os.path.join(tool.directory or "", name), file.data)
         },
-        source=source or standing.source,
+        source=of,
         renewed=source is None,
+        docstring="" if said == sentence(function) else said,
     )
 
 

@@ -34,6 +34,63 @@ def test_a_changed_function_changes_the_schema_and_the_call_works(
     assert command("tool", "run", "greet", "who=x", "lang=de").out == "dex"
 
 
+def test_a_changed_docstring_changes_the_description_and_the_generated_documentation(
+    command: Command, project: Path, tool: Path
+) -> None:
+    page = tool / "description.md"
+    page.write_text(page.read_text(encoding="utf-8") + "\nMy own words.\n", encoding="utf-8")
+    changed = AFTER.replace("Greet somebody.", "Greet in a language.")
+    (project / "greet.py").write_text(changed, encoding="utf-8")
+    said = command("tool", "sync")
+    assert said.code == 0 and '+  "description": "Greet in a language."' in said.out
+    assert said.err.splitlines()[-1] == "updated greet" and "stays" not in said.err
+    document = json.loads((tool / "config.json").read_text(encoding="utf-8"))
+    assert document["description"] == "Greet in a language."
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("# greet\n\nGreet in a language.\n") and "Greet somebody" not in text
+    assert '| `lang` | string | no | `"en"` |' in text and text.endswith("\nMy own words.\n")
+    assert command("tool", "sync", "--check").code == 0
+
+
+def test_a_docstring_that_is_new_takes_the_place_of_the_functions_name(
+    command: Command, project: Path
+) -> None:
+    code = "def greet(who: str) -> str:\n    return who\n"
+    (project / "greet.py").write_text(code, encoding="utf-8")
+    command("tool", "create", "greet", "--from", "greet.py:greet")
+    (project / "greet.py").write_text(BEFORE, encoding="utf-8")
+    command("tool", "sync")
+    assert command("tool", "show", "greet", "--json").document["description"] == "Greet somebody."
+
+
+def test_a_description_of_ones_own_stays_and_the_other_docstring_is_told(
+    command: Command, project: Path, tool: Path
+) -> None:
+    assert "updated greet" in command("tool", "set", "greet", "description=Say hello.").err
+    assert "docstring" not in command("tool", "sync", "greet").err
+    changed = BEFORE.replace("Greet somebody.", "Greet in a language.")
+    (project / "greet.py").write_text(changed, encoding="utf-8")
+    said = " ".join(command("tool", "sync").err.split())
+    assert "for models stays 'Say hello.'; the docstring now says 'Greet in a language.'" in said
+    assert "`vespe tool set greet description=…` changes it" in said
+    assert command("tool", "show", "greet", "--json").document["description"] == "Say hello."
+    assert "docstring" not in command("tool", "sync", "greet").err
+
+
+def test_the_docstring_of_a_function_in_place_is_told_if_the_description_is_another(
+    command: Command, project: Path
+) -> None:
+    (project / "pkg").mkdir()
+    (project / "pkg/__init__.py").write_text("", encoding="utf-8")
+    (project / "pkg/greet.py").write_text(BEFORE, encoding="utf-8")
+    command("tool", "create", "greet", "--from", "pkg.greet:greet", "--in-place")
+    assert "docstring" not in command("tool", "sync", "greet").err
+    changed = AFTER.replace("Greet somebody.", "Greet in a language.")
+    (project / "pkg/greet.py").write_text(changed, encoding="utf-8")
+    said = " ".join(command("tool", "sync").err.split())
+    assert "stays 'Greet somebody.'; the docstring now says 'Greet in a language.'" in said
+
+
 def test_check_changes_nothing_and_is_exit_1(command: Command, tool: Path) -> None:
     before = (tool / "config.json").read_text(encoding="utf-8")
     assert command("tool", "sync", "--check").code == 0
@@ -82,6 +139,7 @@ def test_a_change_of_the_file_that_was_copied_is_taken_over(
     lint = command("lint", "--select", "signature-origin")
     assert "has changed" in lint.out
     checked = command("tool", "sync", "--check")
+    assert "updated" not in checked.err
     assert checked.code == 1 and '+def greet(who: str, lang: str = "en")' in checked.out
     assert command("tool", "run", "greet", "who=x", "lang=de").code == 5
     assert command("tool", "sync").code == 0

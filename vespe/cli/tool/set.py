@@ -65,3 +65,5 @@ def command(
         report.emit_json({**said, "changed": bool(diff) and not dry_run, "diff": diff})
     else:
         report.emit(diff) if diff else report.say(f"{name} has that already")
+        if diff and not dry_run:
+            report.say(f"updated {name}")

@@ -1,18 +1,23 @@
 """`vespe tool sync`: bring Python tools in step with their functions again."""
 
 import os
+from typing import Final
 
 import click
 
 from vespe.cli import options, report
 from vespe.cli.tool import owner
+from vespe.defaults import DESCRIPTION_FILE
 from vespe.documents import strict_json
 from vespe.errors import UsageError
 from vespe.files import atomic
 from vespe.lazy import difflib, shlex
 from vespe.models import Tool
+from vespe.schemas.explain import shorten
 from vespe.tools import authoring, origins, syncing
 from vespe.tools.syncing import Synced
+
+_MOST: Final = 80
 
 
 @click.command("sync", epilog="Example: vespe tool sync calc")
@@ -39,8 +44,9 @@ def command(
     one.
 
     A file that `tool create --from` copied is copied again if it has changed. The schema is derived
-    from the function. What you added to an input by hand (a pattern, bounds, a description that the
-    docstring lacks) is kept as long as the input's type does not change.
+    from the function. The description for models is updated if it was the old docstring. What you
+    added to an input by hand (a pattern, bounds, a description that the docstring lacks) is kept as
+    long as the input's type does not change.
     """
     own = owner.ToolOwner(kit, project_dir)
     found = [syncing.synced(tool, source=source) for tool in _tools(own, name, source)]
@@ -52,9 +58,13 @@ def command(
             _show(one)
         if not check:
             authoring.write_config(one.tool, one.document, files=one.files)
+            report.say(f"updated {one.tool.name}")
     apart = [one for one in found if one.gone or one.conflict]
     for one in apart:
         report.warn(_apart(one, kit))
+    for one in found:
+        if one.docstring and (one in changed or name is not None):
+            report.note(_kept_description(one, kit))
     if as_json:
         report.emit_json({"tools": [_document(one) for one in changed]})
     elif not changed and not apart:
@@ -72,6 +82,8 @@ def _tools(own: owner.ToolOwner, name: str | None, source: str | None) -> list[T
 
 def _document(one: Synced) -> dict[str, object]:
     said = {"tool": one.tool.name, "uid": one.tool.uid, "schema": one.document["schema"]}
+    if one.document["description"] != one.tool.description:
+        said["description"] = one.document["description"]
     return said | ({"files": sorted(one.files)} if one.files else {})
 
 
@@ -92,6 +104,16 @@ def _apart(one: Synced, kit: str | None) -> str:
     )
 
 
+def _kept_description(one: Synced, kit: str | None) -> str:
+    """Say that the description is not the docstring's, and how it becomes so."""
+    place = f" --kit {shlex.quote(kit)}" if kit else ""
+    kept, said = shorten(one.tool.description, _MOST), shorten(one.docstring, _MOST)
+    return (
+        f"the description of {one.tool.name} for models stays {kept!r}; the docstring now says "
+        f"{said!r} (`vespe tool set {one.tool.name}{place} description=…` changes it)"
+    )
+
+
 def _show(one: Synced) -> None:
     for name, data in one.files.items():
         place = os.path.join(one.tool.directory or "", name)
@@ -100,10 +122,15 @@ def _show(one: Synced) -> None:
             before.decode("utf-8", "replace"),
             data.decode("utf-8", "replace"),
             f"{name} of {one.tool.name}",
-            one.source,
+            f"{name} (from the new schema)" if name == DESCRIPTION_FILE else one.source,
         )
+    is_said_anew = one.document["description"] != one.tool.description
+    shown = ("description", "schema") if is_said_anew else ("schema",)
     old, new = (
-        strict_json.dump_json(document["schema"]) for document in (one.tool.document, one.document)
+        strict_json.dump_json(
+            {key: document[key] for key in shown} if is_said_anew else document["schema"]
+        )
+        for document in (one.tool.document, one.document)
     )
     _differ(old, new, f"{one.tool.name} (current)", f"{one.tool.name} (from its function)")
 

@@ -165,7 +165,7 @@ def derived_from(
     """
     return Derived(
         name=name,
-        description=repair_surrogates(documented.text or _sentence(name)),
+        description=repair_surrogates(documented.text or sentence(name)),
         input_schema=inputs.schema(),
         output_schema=output[1],
         parameters=tuple(inputs.parameters),
@@ -384,6 +384,7 @@ def _decorations(node: Function, names: Names) -> Iterator[str]:
             )
 
 
-def _sentence(name: str) -> str:
+def sentence(name: str) -> str:
+    """Return the description of a function without a docstring, made of its name."""
     words = name.strip("_").replace("_", " ").strip() or name
     return f"{words[0].upper()}{words[1:]}."

@@ -25,3 +25,6 @@ def test_what_is_observed_is_written_and_its_examples_pass_under_it(project: Pat
         json.loads((directory / "config.json").read_text(encoding="utf-8"))["permissions"]
         == expected
     )
+    told = vespe("tool", "observe", "t", "--write", cwd=project)
+    place = (directory / "config.json").relative_to(project)
+    assert told.stderr.splitlines()[-1] == f"wrote the permissions to {place}"

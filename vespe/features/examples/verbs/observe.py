@@ -1,5 +1,7 @@
 """`vespe tool observe`: the smallest permissions that a tool's examples pass under."""
 
+import os
+
 import click
 
 from vespe import errors
@@ -9,6 +11,7 @@ from vespe.calls.registry import ToolRegistry
 from vespe.calls.sandboxing import machine
 from vespe.cli import options, report
 from vespe.cli.waiting import waiting
+from vespe.defaults import CONFIG_FILE
 from vespe.features.examples import observing
 from vespe.projects.workspace import open_workspace
 from vespe.tools import authoring
@@ -61,4 +64,7 @@ def command(name: str, write: bool, trusted: bool, project_dir: str | None, as_j
         report.say(f"{key}: example {index} fails with less")
     for key in found.spare:
         report.say(f"note: {key} allows more than the examples need")
+    if write:
+        config = os.path.join(tool.directory or "", CONFIG_FILE)
+        report.say(f"wrote the permissions to {os.path.relpath(config)}")
     return 0
