@@ -21,7 +21,7 @@ def reviewed(directory: Path) -> review.ToolReview:
 
 def shown_lines(directory: Path) -> dict[str, str]:
     lines = tool_review.text_of(reviewed(directory), place="/here").splitlines()[2:]
-    return {line[2:11].strip(): line[11:] for line in lines}
+    return {line[2:13].strip(): line[13:] for line in lines}
 
 
 def test_p5_what_lets_a_tool_run_unasked_and_all_that_it_may_use_is_shown(tmp_path: Path) -> None:
@@ -44,6 +44,18 @@ def test_p5_what_lets_a_tool_run_unasked_and_all_that_it_may_use_is_shown(tmp_pa
     assert lines["about"].startswith("The wipe tool") and lines["hosts"] == "evil.example"
 
 
+@pytest.mark.parametrize(
+    ("function", "told"),
+    [("calc", "calc() in 'a b.py'"), ("calc; rm", "'a b.py' 'calc; rm'")],
+)
+def test_p5_a_python_tool_runs_a_function_of_a_file(
+    tmp_path: Path, function: str, told: str
+) -> None:
+    implementation = {"type": "python_script", "path": "a b.py", "entrypoint": function}
+    directory = write_tool(tmp_path / "tool-a", implementation=implementation)
+    assert shown_lines(directory)["runs"] == told
+
+
 @pytest.mark.parametrize("permissions", [{}, {"sockets": []}, {"sockets": ["$SSH_AUTH_SOCK"]}])
 def test_p5_what_a_tool_no_longer_sees_is_shown_where_it_states_no_socket(
     tmp_path: Path, permissions: JsonObject
@@ -54,7 +66,7 @@ def test_p5_what_a_tool_no_longer_sees_is_shown_where_it_states_no_socket(
         permissions=permissions,
     )
     lines = shown_lines(directory)
-    assert ("ssh-agent" in lines.get("hidden", "")) == ("sockets" not in permissions)
+    assert ("ssh-agent" in lines.get("cannot see", "")) == ("sockets" not in permissions)
 
 
 def test_p5_a_stated_path_that_leads_out_of_the_project_is_shown(project: Path, home: Path) -> None:

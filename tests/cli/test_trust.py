@@ -139,9 +139,25 @@ def test_json_gives_what_was_approved(command: Command, cloned: Path) -> None:
     ] == ["one"]
 
 
-def test_a_trusted_project_is_said_to_be_trusted_already(command: Command) -> None:
+def test_a_trusted_project_is_said_to_be_trusted_already(command: Command, cloned: Path) -> None:
     said = command("trust")
     assert said.code == 0 and "trusted already" in said.err
+    command("trust", "--yes", "--project", str(cloned))
+    said = command("trust", "--yes", "--project", str(cloned))
+    assert said.code == 0 and said.err == f"{cloned.resolve()} is trusted already\n"
+
+
+def test_a_later_review_shows_single_files_too_and_goes_on_behind_the_one_that_was_shown(
+    command: Command, cloned: Path
+) -> None:
+    tool = cloned / ".vespe/tools/tool-one"
+    (tool / "other.py").write_text("OTHER = 1\n", encoding="utf-8")
+    command("trust", "--yes", "--project", str(cloned))
+    (tool / "other.py").write_text("OTHER = 2\n", encoding="utf-8")
+    seen = vespe_on_a_terminal("trust", cwd=cloned, typed="d main.py\ns\ns\nn\n")
+    assert "tool-one: " not in seen and "one: what changed (effect on callers: unknown)" in seen
+    assert seen.count("    | def one(") == 1 and seen.count("    | OTHER = 2") == 1
+    assert "that was the last file" in seen and "cancelled" in seen
 
 
 def test_p5_no_text_of_a_tool_can_forge_a_line_of_another_ones_review(
@@ -185,7 +201,7 @@ def test_p5_asked_again_it_shows_the_code_that_differs_and_one_line_for_what_is_
     )
     assert "1 tool, the same as you approved before: two\n" in shown and "return 2" not in shown
     assert (
-        "declares read-only, so models may call it without asking you" in shown
+        "declares   read-only, so models may call it without asking you" in shown
         and "\\n" not in shown
     )
     assert command("tool", "run", "one", "--project", str(cloned)).out == "evil"
@@ -379,7 +395,8 @@ def test_single_files_can_be_read_before_the_answer(cloned: Path) -> None:
     typed = "d tool-z/main.py\nd nope\nx\ns\ns\ns\ns\ns\ns\ns\n\n"
     shown = vespe_on_a_terminal("trust", cwd=cloned, typed=typed, PAGER="cat", CI="")
     assert shown.count("[y/N/d/s]") >= 11 and "cancelled: you answered no" in shown
-    assert shown.count("| return 'second'") + shown.count("|     return 'second'") >= 3
+    # in the review and by `d`: `s` goes on behind it
+    assert shown.count("|     return 'second'") == 2
     assert "the files are" in shown and "that was the last file" in shown
     assert vespe("tool", "run", "one", cwd=cloned).returncode == 6
     shown = vespe_on_a_terminal("trust", cwd=cloned, typed="s\nY\n", PAGER="cat", CI="")

@@ -51,7 +51,7 @@ def text_of(tool: "ToolReview", *, place: str) -> str:
     """
     kind = report.one_line(tool.type or "no implementation of its own")
     lines = [f"\n{report.one_line(tool.name or tool.uid)}  ({kind})"]
-    lines += [f"  {label:<8} {_line(value)}" for label, value in facts_of(tool, place=place)]
+    lines += [f"  {label:<10} {_line(value)}" for label, value in facts_of(tool, place=place)]
     return "\n".join(lines)
 
 
@@ -64,7 +64,7 @@ def facts_of(tool: "ToolReview", *, place: str) -> list[tuple[str, JsonValue]]:
     }
     told: list[tuple[str, JsonValue]] = [
         ("about", tool.document.get("description")),
-        ("runs", shlex.join(tool.runs) or "-"),
+        ("runs", _runs(tool)),
         ("args", _args(tool)),
         ("also", review_words.details(rest)),
         (
@@ -91,7 +91,7 @@ def facts_of(tool: "ToolReview", *, place: str) -> list[tuple[str, JsonValue]]:
             else "",
         ),
         ("reaches", _reach(tool)),
-        ("hidden", _hidden(tool)),
+        ("cannot see", _hidden(tool)),
         ("effects", review_words.effects(tool.document.get("effects"))),
         ("limits", review_words.limits_of(tool.document.get("limits"))),
         *(
@@ -106,6 +106,14 @@ def facts_of(tool: "ToolReview", *, place: str) -> list[tuple[str, JsonValue]]:
         ("read it", place),
     ]
     return [(label, value) for label, value in told if value]
+
+
+def _runs(tool: "ToolReview") -> str:
+    """Say what a call runs: a function of a file, or a command line as a shell would take it."""
+    if tool.type == "python_script" and len(tool.runs) == 2 and tool.runs[1].isidentifier():
+        path, function = tool.runs
+        return f"{function}() in {shlex.quote(path)}"
+    return shlex.join(tool.runs) or "-"
 
 
 def _args(tool: "ToolReview") -> str:
@@ -131,8 +139,8 @@ def _reach(tool: "ToolReview") -> str:
 def _hidden(tool: "ToolReview") -> str:
     """Say what a tool's process does not see unless it states it, as it did with Vespe 0.2."""
     return (
-        "sockets of your programs (tmux, ssh-agent) and other programs' files in /tmp, if the "
-        "sandbox can hide them"
+        "sockets of your programs (tmux, ssh-agent) and other programs' files in /tmp, where the "
+        "sandbox supports that"
         if _is_unstated(tool, "sockets")
         else ""
     )
@@ -174,7 +182,7 @@ def lines_of_change(tool: "ToolChange") -> list[str]:
     """Return what becomes of one tool, line by line: the verdict on its contract, its fields, its
     files, and the code.
     """
-    lines = [f"\n{report.one_line(tool.name)}: what changed ({tool.verdict})"]
+    lines = [f"\n{report.one_line(tool.name)}: what changed (effect on callers: {tool.verdict})"]
     for change in tool.changes:
         lines.append(
             f"  {change.verdict:<11} {change.part} {report.one_line(change.pointer)}: "

@@ -42,9 +42,14 @@ def command(develop: bool, yes: bool, project_dir: str | None, as_json: bool) ->
     when a kit is added.
     """
     shown = review.review(project.read_config(find_root(project_dir)))
-    _show(shown, paged=not yes)
-    if shown.approved and not (develop and shown.approved != "place"):
+    is_trusted = bool(shown.approved) and not (develop and shown.approved != "place")
+    if is_trusted:
         report.say(f"{shown.root} is trusted already")
+    if not (is_trusted and yes):
+        _show(shown, paged=not yes)
+    elif shown.new:
+        tool_review.show_lines([*_lines_of_new(shown), ""])
+    if is_trusted:
         if shown.new and (yes or options.interactive()):
             options.confirm(
                 "Have you reviewed the new files, and do you want to keep them?", yes=yes
@@ -90,8 +95,8 @@ def _is_first(shown: Review) -> bool:
 
 
 def _ask(shown: Review, question: str, *, yes: bool) -> None:
-    """Ask for the approval. Whoever is asked for the first time can look at single files before
-    they answer.
+    """Ask for the approval. Before they answer, people can look at single files, unless they have
+    approved the same elsewhere.
     """
     files = [
         f"{tool.uid}/{path}"
@@ -99,9 +104,9 @@ def _ask(shown: Review, question: str, *, yes: bool) -> None:
         for path in tool.files
         if f"{tool.uid}/{path}" in shown.texts
     ]
-    if yes or not files or not _is_first(shown) or not options.interactive():
+    if yes or not files or shown.former.same_at or not options.interactive():
         return options.confirm(question, yes=yes)
-    following = iter(files)
+    at = -1
     keys = "y approves, n cancels, d FILE shows a file, s shows the next one"
     report.say(keys)
     while True:
@@ -111,11 +116,14 @@ def _ask(shown: Review, question: str, *, yes: bool) -> None:
             return None
         if word.lower() in ("n", "no"):
             raise errors.Refused("cancelled: you answered no")
-        path = next(following, None) if word == "s" else None
+        wanted_at = at + 1 if word == "s" and at + 1 < len(files) else None
         if word == "d":
-            path = next((one for one in files if f"/{one}".endswith(f"/{wanted.strip()}")), None)
-        if path is not None:
-            _show_file(shown, path)
+            wanted_at = next(
+                (i for i, one in enumerate(files) if f"/{one}".endswith(f"/{wanted.strip()}")), None
+            )
+        if wanted_at is not None:
+            at = wanted_at
+            _show_file(shown, files[at])
         elif word == "s":
             report.say("that was the last file")
         else:

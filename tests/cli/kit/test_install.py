@@ -39,7 +39,7 @@ def test_p6_a_kit_is_shown_pinned_activated_and_runs(
     assert (
         said.code == 0
         and "would run with your permissions" in said.err
-        and "main.py rain_tool" in said.err
+        and "rain_tool() in main.py" in said.err
     )
     (kit,) = said.document["kits"]
     commit = git(source, "rev-parse", "v1")

@@ -11,7 +11,7 @@ from vespe.features.inspector.site import FORMS
 def test_a_place_that_was_trusted_is_told_with_every_tool(pages: Pages) -> None:
     page = pages.get("trust")
     assert "its files may change, and it still runs" in page
-    assert "main.py say" in page
+    assert "say() in main.py" in page
 
 
 def test_what_changed_since_the_approval_is_shown_as_a_difference(project: Path) -> None:
