@@ -38,8 +38,8 @@ it is a warning.
 - `--target openai,anthropic,gemini,ollama,mcp` checks only the portability rules of these APIs. `openai-responses` and `openresponses` count as
   `openai`, and `gemini-interactions` as `gemini`, without the limits on schemas that apply only to `generateContent`.
 - `--changed REV` reports only on tools that changed since a git revision. The other tools are still used for comparisons.
-- `--fix` fixes what is safe to fix: the format of Vespe's own files, a missing `additionalProperties`, and type names of programming
-  languages. It does not change YAML, because comments would be lost, or files that cannot be read.
+- `--fix` fixes reported findings where that is safe: a missing `additionalProperties` (`schema-open`) and type names of programming languages
+  (`schema-unknown-type`). It prints each fix, and writes a changed config.json in Vespe's own format. It does not change YAML, because comments would be lost, or files that cannot be read.
 - `--explain CODE` prints the text on this page, and `--explain FAMILY` lists the rules of one family.
 
 To suppress a rule for one tool, list it in its config.json, with the reason:

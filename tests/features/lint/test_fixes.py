@@ -1,6 +1,5 @@
 """What is mended, and what is left alone."""
 
-import copy
 import json
 from pathlib import Path
 from typing import Any
@@ -13,8 +12,16 @@ from vespe.features.lint.audit import Audit
 from vespe.features.lint.settings import Settings
 
 
+def fixed(*paths: Path, **options: Any) -> list[fixes.Fixed]:
+    changed, named = options.pop("changed", None), [str(path) for path in paths]
+    found = list(Audit(Settings(**options), changed=changed).findings(named))
+    return list(fixes.fix(found, named))
+
+
 def mend(*paths: Path, **options: Any) -> list[str]:
-    return [Path(path).name for path in fixes.mend([str(path) for path in paths], **options)]
+    """Fix what stands at the paths; return the names of the files that were written."""
+    files = dict.fromkeys(one.finding.path for one in fixed(*paths, **options))
+    return [Path(path).name for path in files]
 
 
 CLOSED = {"additionalProperties": False}
@@ -66,11 +73,13 @@ CLOSED = {"additionalProperties": False}
         (True, True),
     ],
 )
-def test_a_schema_is_mended(before: Any, after: Any) -> None:
-    given = copy.deepcopy(before)
-    assert fixes.mended(before, closed=True) == after
-    assert before == given
-    assert fixes.mended(after, closed=True) == after
+def test_a_schema_is_mended(before: Any, after: Any, tmp_path: Path) -> None:
+    file = tmp_path / "tools.json"
+    tool = {"name": "a", "description": "Read a thing.", "input_schema": before}
+    file.write_text(json.dumps([tool]), encoding="utf-8")
+    assert mend(file) == (["tools.json"] if before != after else [])
+    assert json.loads(file.read_text(encoding="utf-8")) == [{**tool, "input_schema": after}]
+    assert mend(file) == []
 
 
 def test_a_tool_is_written_as_vespe_writes_it_and_unknown_keys_survive(tmp_path: Path) -> None:
@@ -91,13 +100,39 @@ def test_a_tool_is_written_as_vespe_writes_it_and_unknown_keys_survive(tmp_path:
     assert mend(directory) == []
 
 
-def test_a_project_and_a_kit_are_mended_whole(tmp_path: Path) -> None:
-    write_tool(tmp_path / "p" / ".vespe" / "tools" / "tool-a")
-    (tmp_path / "p" / ".vespe" / "config.json").write_text("{}", encoding="utf-8")
-    write_tool(write_kit(tmp_path, "web") / "tool-b")
-    assert mend(tmp_path / "p") == ["config.json", "config.json"]
-    assert mend(tmp_path / "web") == ["kit_config.json", "config.json"]
+def test_the_tools_of_a_project_and_of_a_kit_are_mended(tmp_path: Path) -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "int"}}}
+    write_tool(tmp_path / "p" / ".vespe" / "tools" / "tool-a", schema=schema)
+    write_tool(write_kit(tmp_path, "web") / "tool-b", schema=schema)
+    assert mend(tmp_path / "p") == ["config.json"]
+    assert mend(tmp_path / "web") == ["config.json"]
     assert mend(tmp_path / "p", tmp_path / "web", tmp_path / "web" / "kit_config.json") == []
+
+
+def test_what_no_finding_is_about_stays_byte_for_byte(tmp_path: Path) -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "int"}}}
+    directory = write_tool(tmp_path / "p/.vespe/tools/tool-a", schema=schema)
+    own = tmp_path / "p/.vespe/config.json"
+    own.write_text("{}", encoding="utf-8")
+    file = directory / "config.json"
+    compact = json.dumps(json.loads(file.read_text(encoding="utf-8")))
+    file.write_text(compact, encoding="utf-8")
+    assert fixed(tmp_path / "p", select=("portability",)) == []
+    assert fixed(tmp_path / "p", ignore=("schema",)) == []
+    assert file.read_text(encoding="utf-8") == compact
+    (one,) = fixed(tmp_path / "p", select=("schema-unknown-type",))
+    assert one.what == 'the type "int" at /schema/input/properties/a is now "integer"'
+    file.write_text(compact.replace('"int"', '"integer"'), encoding="utf-8")
+    assert fixed(tmp_path / "p") == [] and own.read_text(encoding="utf-8") == "{}"
+    assert file.read_text(encoding="utf-8") == compact.replace('"int"', '"integer"')
+
+
+def test_a_definition_of_gemini_keeps_its_types(tmp_path: Path) -> None:
+    file = tmp_path / "tools.json"
+    schema = {"type": "OBJECT", "properties": {"a": {"type": "float"}}}
+    tool = {"name": "a", "description": "Read a thing.", "parameters": schema}
+    file.write_text(json.dumps({"functionDeclarations": [tool]}), encoding="utf-8")
+    assert mend(file) == []
 
 
 MCP = {

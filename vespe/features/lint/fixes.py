@@ -1,57 +1,68 @@
-"""Mends what is safe to mend: the form of a file, types under another language's name, and inputs
-left open by omission.
+"""Fixes findings where that is safe: types under another language's name, and inputs left open by
+omission.
 """
 
 import json
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator
-from typing import Any, Final
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Final, NamedTuple
 
 from vespe import defaults
 from vespe.documents import strict_json
 from vespe.documents.pointers import resolve_pointer
 from vespe.errors import InvalidDocument
 from vespe.features.lint import foreign
-from vespe.features.lint.paths import LintPath, places, tool_directories, touched
+from vespe.features.lint.findings import Finding
+from vespe.features.lint.paths import LintPath, places, tool_directories
 from vespe.features.lint.rules.schema import TYPES, meant, types_of
 from vespe.files import atomic
 from vespe.models import JsonObject, JsonValue
 from vespe.projects import project
 from vespe.schemas import validator
-from vespe.schemas.subschemas import walk
 
-_MOST: Final = 4 * defaults.MAX_SUBSCHEMAS
+_OPEN_RULE: Final = "schema-open"
+_RULES: Final = ("schema-unknown-type", "schema-root", _OPEN_RULE)
+"""The rules whose findings can be fixed, types first, because only an object can be closed."""
+_TYPE: Final = re.compile(r"(.*)/type(?:/[0-9]+)?", re.DOTALL)
 
 
-def mend(paths: Iterable[str], *, changed: Collection[str] | None = None) -> Iterator[str]:
-    """Mend what stands at the paths, and give each file that was written.
+class Fixed(NamedTuple):
+    """A finding that was fixed, and what of the file is another one now."""
+
+    finding: Finding
+    what: str
+
+
+def fix(findings: Iterable[Finding], paths: Iterable[str]) -> Iterator[Fixed]:
+    """Fix what is safe to fix of the findings at the paths, file by file, and return each fix after
+    its file was written. Nothing else of a file changes, except for the format of a config.json.
 
     A file that cannot be read, or whose text is not UTF-8, is left as it is; so is YAML, whose
     comments a rewrite would lose. Raises NotFound as lint does, and StorageError where a file
     cannot be written.
     """
+    by_file: dict[str, list[Finding]] = {}
+    for finding in findings:
+        if finding.rule in _RULES:
+            by_file.setdefault(os.path.abspath(finding.path), []).append(finding)
     for place in list(places(paths)):
-        for file, fix in _files(place):
-            if touched(file, changed) and _is_within(file, place) and _written(file, fix):
-                yield file
+        for file, rewrite in _files(place):
+            found = by_file.pop(os.path.abspath(file), [])
+            if found and _is_within(file, place):
+                yield from _written(file, rewrite, found)
 
 
-Fix = Callable[[bytes, str], str]
+Rewrite = Callable[[bytes, str, Sequence[Finding]], tuple[str, list[Fixed]]]
 
 
-def _files(place: LintPath) -> Iterator[tuple[str, Fix]]:
+def _files(place: LintPath) -> Iterator[tuple[str, Rewrite]]:
     if place.kind == "tool":
         yield os.path.join(place.path, defaults.CONFIG_FILE), _tool
     elif place.kind == "file":
         yield place.path, _foreign
-    elif place.kind in ("kit_config", "project_config"):
-        yield place.path, _form
-    else:
+    elif place.kind not in ("kit_config", "project_config"):
         directory = project.tools_dir(place.path) if place.kind == "project" else place.path
-        if place.kind == "project":
-            yield project.config_path(place.path), _form
-        elif place.kind == "kit":
-            yield os.path.join(place.path, defaults.KIT_CONFIG_FILE), _form
         yield from (
             (os.path.join(directory, uid, defaults.CONFIG_FILE), _tool)
             for uid in tool_directories(directory)
@@ -69,42 +80,34 @@ def _is_within(file: str, place: LintPath) -> bool:
     )
 
 
-def _written(file: str, fix: Fix) -> bool:
+def _written(file: str, rewrite: Rewrite, findings: Sequence[Finding]) -> list[Fixed]:
     try:
         if (
             not os.path.isfile(file)
             or os.path.islink(file)
             or os.path.islink(os.path.dirname(file))
         ):
-            return False
+            return []
         before = atomic.read_bytes(file, limit=foreign.MAX_BYTES)
-        after = fix(before, file).encode("utf-8")
+        text, fixed = rewrite(before, file, findings)
+        after = text.encode("utf-8")
     except (InvalidDocument, UnicodeEncodeError, RecursionError):
-        return False
-    if after == before:
-        return False
+        return []
+    if not fixed:
+        return []
     atomic.write_atomic(file, after, mode=os.stat(file).st_mode & 0o777)
-    return True
+    return fixed
 
 
-def _form(data: bytes, path: str) -> str:
-    """Return a configuration as Vespe writes it."""
-    return strict_json.dump_json(strict_json.parse_object(data, path=path))
-
-
-def _tool(data: bytes, path: str) -> str:
+def _tool(data: bytes, path: str, findings: Sequence[Finding]) -> tuple[str, list[Fixed]]:
     document = strict_json.parse_object(data, path=path)
-    schema = document.get("schema")
-    if isinstance(schema, dict):
-        for key in ("input", "output"):
-            if key in schema:
-                schema[key] = mended(schema[key], closed=key == "input")
-    return strict_json.dump_json(document)
+    fixed = _fix_all(document, findings)
+    return strict_json.dump_json(document), fixed
 
 
-def _foreign(data: bytes, path: str) -> str:
-    """Return a file of definitions with its schemas mended; as it is where nothing was, since its
-    form is its author's.
+def _foreign(data: bytes, path: str, findings: Sequence[Finding]) -> tuple[str, list[Fixed]]:
+    """Return a file of definitions with its schemas fixed. The lines of JSONL that nothing was
+    fixed in stay as they are, since their form is their author's.
     """
     text = data.decode("utf-8", "replace")
     file = foreign.parse(
@@ -112,61 +115,82 @@ def _foreign(data: bytes, path: str) -> str:
     )
     if path.endswith((".yaml", ".yml")) or any(not trouble.readable for trouble in file.troubles):
         raise InvalidDocument("is left as it is", path=path)
-    if file.kind == "jsonl":
-        return _lines(file, text)
-    value = strict_json.parse_json(data, limit=foreign.MAX_BYTES)
-    if not _mend_definitions(file, value):
-        return text
-    indent = 2 if "\n" in text.strip() else None
-    return strict_json.repair_surrogates(json.dumps(value, indent=indent, ensure_ascii=False)) + (
-        "\n" if text.endswith("\n") else ""
+    # Gemini has names of its own for the types.
+    own = tuple(
+        f"{pointer}/"
+        for definition in file.definitions
+        if definition.api == "gemini"
+        for pointer in definition.pointers.values()
+        if pointer
     )
+    fixable = [finding for finding in findings if not f"{finding.pointer}/".startswith(own)]
+    if file.kind == "jsonl":
+        return _lines(text, fixable)
+    value = strict_json.parse_json(data, limit=foreign.MAX_BYTES)
+    fixed = _fix_all(value, fixable)
+    indent = 2 if "\n" in text.strip() else None
+    made = strict_json.repair_surrogates(json.dumps(value, indent=indent, ensure_ascii=False))
+    return made + ("\n" if text.endswith("\n") else ""), fixed
 
 
-def _lines(file: foreign.ForeignFile, text: str) -> str:
+def _lines(text: str, findings: Sequence[Finding]) -> tuple[str, list[Fixed]]:
     rows = [line for line in text.split("\n") if line.strip()]
     values = [strict_json.parse_json(row.encode("utf-8"), limit=foreign.MAX_BYTES) for row in rows]
-    changed = _mend_definitions(file, values)
+    fixed = _fix_all(values, findings)
+    changed = {one.finding.pointer.split("/")[1] for one in fixed}
     made = [
         json.dumps(value, ensure_ascii=False) if str(index) in changed else row
         for index, (row, value) in enumerate(zip(rows, values, strict=True))
     ]
-    return "\n".join(made) + ("\n" if text.endswith("\n") else "") if changed else text
+    return "\n".join(made) + ("\n" if text.endswith("\n") else ""), fixed
 
 
-def _mend_definitions(file: foreign.ForeignFile, whole: JsonValue) -> set[str]:
-    """Mend the schemas of every definition inside `whole`; give the first steps of the pointers to
-    those that changed.
+def _fix_all(whole: JsonValue, findings: Sequence[Finding]) -> list[Fixed]:
+    """Fix findings inside `whole`."""
+    fixed = []
+    for finding in sorted(findings, key=lambda one: _RULES.index(one.rule)):
+        fixer = _close if finding.rule == _OPEN_RULE else _mend_type
+        try:
+            what = fixer(whole, finding.pointer)
+        except (LookupError, ValueError):
+            continue
+        if what:
+            fixed.append(Fixed(finding, what))
+    return fixed
+
+
+def _close(whole: JsonValue, pointer: str) -> str:
+    """Refuse unknown names at the root of the schema at a pointer; return what was done, "" where
+    nothing was.
     """
-    changed = set()
-    for definition in file.definitions:
-        for part in ("input_schema", "output_schema"):
-            pointer = definition.pointers.get(part)
-            if pointer is None or definition.api == "gemini":
-                continue
-            above, _, key = pointer.rpartition("/")
-            holder = resolve_pointer(whole, above)
-            after = mended(holder[key], closed=part == "input_schema")
-            if after != holder[key]:
-                holder[key] = after
-                changed.add(pointer.split("/")[1])
-    return changed
+    schema = resolve_pointer(whole, pointer)
+    if not isinstance(schema, dict) or schema.get("type") != "object":
+        return ""
+    closed = validator.closed_schema(schema)
+    if not isinstance(closed, dict) or closed == schema:
+        return ""
+    added = [key for key in closed if key not in schema]
+    schema.clear()
+    schema.update(closed)
+    return f"added {', '.join(f'`{key}`' for key in added)} at {pointer}"
 
 
-def mended(schema: JsonValue, *, closed: bool) -> JsonValue:
-    """Return a schema with types by their right names and, with `closed`, unknown names refused;
-    itself where nothing is to mend.
-    """
-    made = json.loads(json.dumps(schema)) if isinstance(schema, dict) else schema
-    for _, sub, _, _ in walk(made, most=_MOST):
-        if isinstance(sub, dict) and "type" in sub:
-            _mend_type(sub)
-    if closed and isinstance(made, dict) and made.get("type") == "object":
-        return validator.closed_schema(made)
-    return made
+def _mend_type(whole: JsonValue, pointer: str) -> str:
+    """Give a type its right name; return what was done, "" where nothing was."""
+    at = _TYPE.fullmatch(pointer)
+    schema = resolve_pointer(whole, at[1]) if at else None
+    if not isinstance(schema, dict) or "type" not in schema:
+        return ""
+    before = strict_json.compact_json(schema["type"])
+    if not _renamed(schema):
+        return ""
+    if "type" not in schema:
+        return f"removed the type {before} at {at[1] if at else pointer}"
+    after = strict_json.compact_json(schema["type"])
+    return f"the type {before} at {at[1] if at else pointer} is now {after}"
 
 
-def _mend_type(schema: JsonObject) -> None:
+def _renamed(schema: JsonObject) -> bool:
     kinds: list[Any] = types_of(schema)
     right = [
         kind
@@ -175,12 +199,13 @@ def _mend_type(schema: JsonObject) -> None:
         for kind in map(_plain, kinds)
     ]
     if right == kinds:
-        return
+        return False
     if "" in right:
         del schema["type"]
     else:
         unique = list(dict.fromkeys(right))
         schema["type"] = unique if isinstance(schema["type"], list) else unique[0]
+    return True
 
 
 def _plain(kind: Any) -> Any:

@@ -197,12 +197,23 @@ def test_selectors_and_targets_may_be_separated_by_commas(command: Command, tool
 def test_fix_mends_and_lints_what_is_left(command: Command, tools: Path) -> None:
     said = command("lint", "tools.json", "--fix")
     assert said.code == 0
-    assert "mended tools.json" in said.err
+    assert said.err.splitlines()[:2] == [
+        'fixed schema-unknown-type in tools.json: read_x: the type "dict" at '
+        '/tools/0/inputSchema is now "object"',
+        "fixed schema-open in tools.json: read_x: added `additionalProperties` at "
+        "/tools/0/inputSchema",
+    ]
     assert json.loads(tools.read_text(encoding="utf-8"))["tools"][0]["inputSchema"] == {
         "type": "object",
         "properties": {},
         "additionalProperties": False,
     }
+
+
+def test_fix_changes_nothing_that_is_not_reported(command: Command, tools: Path) -> None:
+    before = tools.read_text(encoding="utf-8")
+    said = command("lint", "tools.json", "--fix", "--select", "portability")
+    assert "fixed" not in said.err and tools.read_text(encoding="utf-8") == before
 
 
 def test_a_rule_is_explained(command: Command) -> None:

@@ -3,7 +3,7 @@
 import difflib
 import gc
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import click
@@ -87,7 +87,7 @@ def _completed(
     help="How tools are declared to models; the size of these declarations is checked.",
 )
 @click.option("--strict", is_flag=True, help="Fail on warnings too.")
-@click.option("--fix", is_flag=True, help="Apply safe fixes, then lint again.")
+@click.option("--fix", is_flag=True, help="Apply the safe fixes of what is found, then lint again.")
 @click.option("--changed", metavar="REV", help="Check only what changed since a git revision.")
 @click.option(
     "--explain",
@@ -112,9 +112,24 @@ def command(
     settings = _settings(asked)
     changed = changed_paths.changed_paths(asked["changed"]) if asked["changed"] else None
     targets = list(paths) or [_project()]
-    if fix:
-        for path in fixes.mend(targets, changed=changed):
-            report.say(f"mended {path}")
+    run, findings = _linted(settings, targets, changed)
+    if fix and (fixed := list(fixes.fix(findings, targets))):
+        for one in fixed:
+            about = f"{one.finding.tool}: " if one.finding.tool else ""
+            said = f"fixed {one.finding.rule} in {one.finding.path}: {about}{one.what}"
+            report.say(report.one_line(said))
+        run, findings = _linted(settings, targets, changed)
+    _warn_of_what_is_new(targets)
+    alone = len(targets) == 1 and run.tools == 0
+    broken = run.broken_file if alone else None
+    _show(findings, run, "json" if as_json else form, broken=broken)
+    failing = ("error", "warning") if asked["strict"] else ("error",)
+    return _BROKEN if broken else int(any(finding.severity in failing for finding in findings))
+
+
+def _linted(
+    settings: Settings, targets: Sequence[str], changed: Collection[str] | None
+) -> tuple[audit.Audit, list[Finding]]:
     with waiting("linting") as tell:
         run = audit.Audit(
             settings,
@@ -122,13 +137,7 @@ def command(
             progress=lambda done: tell(f"linting, {report.count(done, 'tool')}"),
             keeps=True,
         )
-        findings = sorted(run.findings(targets), key=_order)
-    _warn_of_what_is_new(targets)
-    alone = len(targets) == 1 and run.tools == 0
-    broken = run.broken_file if alone else None
-    _show(findings, run, "json" if as_json else form, broken=broken)
-    failing = ("error", "warning") if asked["strict"] else ("error",)
-    return _BROKEN if broken else int(any(finding.severity in failing for finding in findings))
+        return run, sorted(run.findings(targets), key=_order)
 
 
 def _warn_of_what_is_new(places: Sequence[str]) -> None:
