@@ -68,6 +68,21 @@ def test_a_configuration_that_cannot_be_read_stops_every_call(
     assert said.code == 1 and "failed" in said.out and "active_kits" in said.out
 
 
+def test_a_wrong_setting_of_the_user_is_one_row_with_the_command_that_repairs_it(
+    command: Command, home: Path
+) -> None:
+    file = home / "config/vespe/config.json"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text('{"agent": {"tools_mode": "bridg", "model": "m"}}', encoding="utf-8")
+    said = command("doctor", "--json")
+    assert said.code == 1
+    [row] = [one for one in said.document["checks"] if one["state"] == "failed"]
+    assert "at /agent/tools_mode (did you mean bridge? `vespe config set" in row["message"]
+    assert command("config", "set", "agent.tools_mode", "bridge").code == 0
+    assert command("config", "get", "agent.model").out == "m\n"
+    assert command("doctor").code == 0
+
+
 def test_outside_a_project_the_installation_alone_is_checked(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

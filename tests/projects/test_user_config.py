@@ -385,3 +385,64 @@ def test_a_pattern_that_could_fit_no_file_is_refused_and_one_of_the_home_or_of_t
         "*.env",
         os.path.expanduser("~/keys"),
     )
+
+
+WRONG: list[tuple[JsonObject, str, JsonValue]] = [
+    ({"agent": {"tools_mode": "bridg", "model": "m"}}, "agent.tools_mode", "auto"),
+    ({"agent": {"model": 3}}, "agent.model", "m"),
+    ({"agent": []}, "agent", {"model": "m"}),
+    ({"sandbox": "sometimes"}, "sandbox", "auto"),
+    ({"allow_hosts": ["a", None]}, "allow_hosts", ["a"]),
+    ({"allowed_signers": 3}, "allowed_signers", "/signers"),
+    ({"approvals": None}, "approvals", {"ask": ["a"]}),
+    ({"files": {"may_write": 1, "never_read": ["*.key"]}}, "files.may_write", ["*.env"]),
+    ({"secrets": []}, "secrets", {"A": "b"}),
+    ({"secrets": {"A": "b", "T": 1}}, "secrets.T", "value"),
+    ({"secrets": {"T": {"ref": "nowhere"}}}, "secrets.T", {"ref": "env:OTHER"}),
+    ({"providers": {"openai": "x"}}, "providers.openai", {"model": "m"}),
+    ({"providers": {"lan": {"api": 3}}}, "providers.lan.api", "openai"),
+]
+
+
+@pytest.mark.parametrize(("document", "key", "value"), WRONG, ids=[key for _, key, _ in WRONG])
+def test_a_wrong_setting_is_repaired_by_its_own_key_and_the_error_says_so(
+    file: Path, document: JsonObject, key: str, value: JsonValue
+) -> None:
+    write(file, document)
+    with pytest.raises(InvalidDocument) as caught:
+        user_config.load_user_config()
+    assert f"`vespe config set {key} VALUE` corrects it" in caught.value.hint
+    assert f"`vespe config set {key} --unset` removes it" in caught.value.hint
+    user_config.set_value(key, value)
+    user_config.load_user_config()
+    assert user_config.get_value(key) == value
+    write(file, document)
+    user_config.unset_value(key)
+    user_config.load_user_config()
+    with pytest.raises(NotFound):
+        user_config.get_value(key)
+
+
+def test_of_several_wrong_settings_each_is_repaired_alone(file: Path) -> None:
+    wrong = {"agent": {"tools_mode": "x", "model": 1}, "secrets": [], "providers": 3}
+    write(file, wrong | {"sandbox": "x", "allow_hosts": []})
+    for key in ("sandbox", "agent.model", "providers", "secrets"):
+        user_config.unset_value(key)
+    assert read(file) == {"agent": {"tools_mode": "x"}, "allow_hosts": []}
+    for key, value in (("allow_hosts", ["a"]), ("sandbox", "auto")):
+        with pytest.raises(InvalidDocument, match="/agent/tools_mode"):
+            user_config.set_value(key, value)
+    with pytest.raises(UsageError, match=r"agent\.tools_mode cannot be set to that") as caught:
+        user_config.set_value("agent.tools_mode", "bridg")
+    assert "did you mean bridge?" in caught.value.hint
+    user_config.set_value("agent.tools_mode", "bridge")
+    assert read(file) == {"agent": {"tools_mode": "bridge"}, "allow_hosts": []}
+
+
+def test_what_no_key_names_is_to_be_corrected_in_the_file(file: Path) -> None:
+    write(file, {"secrets": {"a.b": 1, "A": "kept"}})
+    with pytest.raises(InvalidDocument) as caught:
+        user_config.load_user_config()
+    assert caught.value.hint == "correct it in that file"
+    user_config.unset_secret("a.b")
+    assert read(file) == {"secrets": {"A": "kept"}}

@@ -2,6 +2,7 @@
 each value came from.
 """
 
+import contextlib
 import copy
 import os
 from collections.abc import Callable, Mapping
@@ -11,12 +12,12 @@ from typing import Any, Final
 from vespe import defaults, features
 from vespe.documents import fields, strict_json
 from vespe.documents.near import suggest
-from vespe.documents.pointers import escape_pointer
+from vespe.documents.pointers import escape_pointer, steps_of
 from vespe.errors import InvalidDocument, NotFound, UsageError
 from vespe.files import atomic, locations, ownership
 from vespe.files.atomic import sweep_beside
 from vespe.files.confined_rules import Rules
-from vespe.lazy import pattern
+from vespe.lazy import pattern, shlex
 from vespe.models import JsonObject, JsonValue
 from vespe.records import dataclass
 
@@ -74,12 +75,17 @@ def load_user_config() -> UserConfig:
     """Read the user's configuration. Raises InvalidDocument, with the pointer of what is wrong,
     StorageError, and Refused for a file that another user can change or replace.
     """
+    document, path = _read()
+    return _checked(document, path)
+
+
+def _read() -> tuple[JsonObject, str]:
     path = config_path()
     if why := ownership.foreign_writer(path):
         raise locations.refuse_foreign(path, why, kind="config")
     if replaced := ownership.foreign_place(_link()):
         raise locations.refuse_foreign(*replaced, kind="config")
-    return _checked(strict_json.read_object_if_there(path), path)
+    return strict_json.read_object_if_there(path), path
 
 
 def allowed_signers_file() -> str | None:
@@ -95,6 +101,7 @@ def allowed_signers_file() -> str | None:
             f"names {path}, which is not a file with an absolute path",
             path=user.path,
             pointer="/allowed_signers",
+            hint=_hint("allowed_signers"),
         )
     return path
 
@@ -103,7 +110,11 @@ def get_value(key: str) -> JsonValue:
     """Return the value of a dotted key (`secrets.GITHUB_TOKEN`), unmasked; raises NotFound where it
     is not set.
     """
-    value: JsonValue = load_user_config().document
+    return _value_of(key, load_user_config().document)
+
+
+def _value_of(key: str, document: JsonObject) -> JsonValue:
+    value: JsonValue = document
     for part in _parts(key):
         if not isinstance(value, dict) or part not in value:
             raise NotFound(
@@ -124,20 +135,23 @@ def set_value(key: str, value: JsonValue, *, was: tuple[JsonValue, ...] = ()) ->
         feature.refuse_unusable(key, value)
 
     def change(document: JsonObject) -> None:
-        for part in parents:
+        for number, part in enumerate(parents, 1):
             document = document.setdefault(part, {})
             if not isinstance(document, dict):
-                raise UsageError(f"{key} cannot be set: {part} is not an object")
+                wrong = ".".join(parents[:number])
+                raise UsageError(
+                    f"{key} cannot be set: {part} is not an object", hint=_hint(wrong, removes=True)
+                )
         if was and document.get(last) != was[0]:
             raise UsageError(f"{key} was changed in the meantime", hint="run it again")
         document[last] = value
 
-    _update(key, change)
+    _update(key, [*parents, last], change)
 
 
 def unset_value(key: str) -> None:
     """Remove a dotted key; raises NotFound where it is not set."""
-    get_value(key)
+    _value_of(key, _read()[0])
     _unset(key, _parts(key))
 
 
@@ -154,7 +168,7 @@ def _unset(key: str, parts: list[str]) -> None:
             document = document.get(part, {})
         document.pop(last, None)
 
-    _update(key, change)
+    _update(key, parts, change)
 
 
 def narrow(user: UserConfig, project: JsonObject) -> UserConfig:
@@ -260,6 +274,8 @@ def provider_keys(user: UserConfig) -> dict[str, str | JsonObject]:
 
 def _provider_keys(document: JsonObject) -> dict[str, str | JsonObject]:
     providers = document.get("providers", {})
+    if not isinstance(providers, dict):
+        return {}  # it is wrong, while another key is repaired
     return {
         f"providers.{name}.api_key": said["api_key"]
         for name, said in providers.items()
@@ -287,6 +303,70 @@ def _checker(key: str) -> Any:
 
 
 def _checked(document: JsonObject, path: str) -> UserConfig:
+    """Return what a document says. Raises InvalidDocument, with the command that repairs it."""
+    try:
+        return _made(document, path)
+    except InvalidDocument as error:
+        if error.pointer != "/version":
+            error.hint = f"{error.hint} {_repair(document, error.pointer)}".lstrip()
+        raise
+
+
+def _repair(document: JsonObject, pointer: str) -> str:
+    """Return how to repair what a pointer names: by the key that can be removed alone, since it
+    need not stay without what is wrong in it.
+    """
+    parts = list(steps_of(pointer))
+    while parts and "." not in "".join(parts):
+        rest, key = copy.deepcopy(document), ".".join(parts)
+        if _remove(rest, parts) and not _is_wrong(rest, parts):
+            with contextlib.suppress(UsageError):
+                return _hint(".".join(_parts(key)))
+        parts.pop()
+    return "correct it in that file"
+
+
+def _hint(key: str, *, removes: bool = False) -> str:
+    name = shlex.quote(key)
+    removing = f"`vespe config set {name} --unset` removes it"
+    return removing if removes else f"`vespe config set {name} VALUE` corrects it, and {removing}"
+
+
+def _remove(document: JsonValue, parts: list[str]) -> bool:
+    """Remove what stands at a place, and say whether anything did."""
+    for part in parts[:-1]:
+        document = document.get(part) if isinstance(document, dict) else None
+    if not isinstance(document, dict) or parts[-1] not in document:
+        return False
+    del document[parts[-1]]
+    return True
+
+
+def _is_wrong(document: JsonObject, parts: list[str]) -> bool:
+    """Whether something is wrong with the setting that a place is in, whatever else is."""
+    try:
+        _check_alone(document, parts)
+    except InvalidDocument:
+        return True
+    return False
+
+
+def _check_alone(document: JsonObject, parts: list[str]) -> None:
+    """Check a setting, or one of those under a name such as `secrets`, and no other. Raises
+    InvalidDocument where what is wrong is at a place, in it or around it.
+    """
+    group, name = parts[0], parts[1] if len(parts) > 1 else None
+    value = document.get(group)
+    if name is not None and isinstance(value, dict):
+        value = {name: value[name]} if name in value else {}
+    try:
+        _made({group: value} if group in document else {}, "")
+    except InvalidDocument as error:
+        if all(mine == other for mine, other in zip(parts, steps_of(error.pointer), strict=False)):
+            raise
+
+
+def _made(document: JsonObject, path: str) -> UserConfig:
     fields.refuse_newer(document, path=path, newest=_WITH_REFERENCES)
     secrets, sandbox = (
         fields.mapping(document, "secrets", path=path),
@@ -342,23 +422,36 @@ def _file_rules(document: JsonObject, path: str) -> Rules:
     return Rules(may_write, never_read)
 
 
-def _update(key: str, change: Callable[[JsonObject], None]) -> None:
+def _update(key: str, parts: list[str], change: Callable[[JsonObject], None]) -> None:
+    """Change the file. Where the value of the key itself was wrong, that need only repair this:
+    what else is wrong stays, to be repaired by its own key.
+    """
     path = config_path()
     directory = os.path.dirname(path)
     atomic.private_directory(directory)
     with atomic.locked(directory):
         sweep_beside(path)
         document = strict_json.read_object_if_there(path)
-        _checked(document, path)
+        fields.refuse_newer(document, path=path, newest=_WITH_REFERENCES)
+        repairs = _is_wrong(document, parts)
+        if not repairs:
+            _checked(document, path)
         after = copy.deepcopy(document)
         change(after)
         try:
-            _checked(after, path)
+            if repairs:
+                _check_alone(after, parts)
+            else:
+                _made(after, path)
         except InvalidDocument as error:
             raise UsageError(
-                f"{key} cannot be set to that: {error.pointer} {error.reason}"
+                f"{key} cannot be set to that: {error.pointer} {error.reason}", hint=error.hint
             ) from None
-        kept = [*after.get("secrets", {}).values(), *_provider_keys(after).values()]
+        secrets = after.get("secrets")
+        kept = [
+            *(secrets.values() if isinstance(secrets, dict) else ()),
+            *_provider_keys(after).values(),
+        ]
         if any(isinstance(value, dict) for value in kept):
             after["version"] = _WITH_REFERENCES
         elif after.get("version") == _WITH_REFERENCES:

@@ -30,7 +30,8 @@ def refuse_unusable(key: str, value: JsonValue) -> None:
 def check(key: str, value: JsonObject, path: str) -> None:
     """Check the object under `agent` or `providers`; raises InvalidDocument with the pointer."""
     if key == "agent":
-        for name, said in value.items():
+        for name in AGENT:
+            said = value.get(name, "")
             if not isinstance(said, str):
                 pointer = f"/agent/{escape_pointer(name)}"
                 raise fields.wrong_type("a string", said, path=path, pointer=pointer)
