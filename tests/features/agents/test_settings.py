@@ -44,4 +44,4 @@ def test_a_tools_mode_that_is_misspelled_in_the_file_is_refused_where_it_stands(
         user_config.load_user_config()
     assert caught.value.pointer == "/agent/tools_mode" and caught.value.path == str(path)
     assert "all, bridge, code, native, auto" in str(caught.value)
-    assert caught.value.hint == "did you mean code?"
+    assert caught.value.hint.startswith("did you mean code? `vespe config set agent.tools_mode")
