@@ -98,11 +98,13 @@ _PRIVATE: Final = frozenset(
 
 class Reason(NamedTuple):
     """Why a tool is said to have an effect, in a few words; `stated` where its author says so, so
-    that it is more than assumed.
+    that it is more than assumed. `correction` is the key and value of config.json with which its
+    author says that it does not.
     """
 
     words: str
     stated: bool = False
+    correction: str = ""
 
 
 class FlowContext(NamedTuple):
@@ -340,7 +342,13 @@ def _read_by(tool: Tool) -> Iterator[tuple[str, Reason]]:
         or (kind.network == "process" and tool.permissions.get("network") == [])
     )
     if not no_network:
-        yield "reads_untrusted", Reason("it does not declare `openWorldHint: false`")
+        yield (
+            "reads_untrusted",
+            Reason(
+                "it does not declare `openWorldHint: false`",
+                correction="annotations.openWorldHint=false",
+            ),
+        )
     elif files:
         yield "reads_untrusted", Reason(f"it may read files ({files})")
 

@@ -98,3 +98,16 @@ def test_what_a_secret_is_for_is_shown(command: Command, project: Path) -> None:
     python_tool(project / ".vespe/tools/tool-p", "p", "return 1", secrets=["OTHER", item])
     lines = command("tool", "show", "p").out.splitlines()
     assert "Secret: OTHER" in lines and "Secret: PAY_KEY (it pays; https://h.org/)" in lines
+
+
+def test_a_wrong_assumption_about_ones_own_tool_says_how_to_correct_it(
+    command: Command, project: Path
+) -> None:
+    python_tool(project / ".vespe/tools/tool-a", "calc", "return 1")
+    correction = ["tool", "set", "calc", "annotations.openWorldHint=false"]
+    assert (
+        f"reads untrusted content (assumed; if that is wrong: `vespe {' '.join(correction)}`)"
+        in command("tool", "show", "calc").out
+    )
+    assert command(*correction).code == 0
+    assert "untrusted" not in command("tool", "show", "calc").out

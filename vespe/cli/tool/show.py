@@ -8,11 +8,12 @@ import click
 from vespe.adapters import SHAPES
 from vespe.calls.policy_rules import users_own_hosts
 from vespe.cli import options, report, review_words
+from vespe.defaults import PROJECT_TOOLS
 from vespe.documents import strict_json
 from vespe.lazy import shutil
 from vespe.models import JsonObject, Tool
 from vespe.projects.workspace import open_workspace
-from vespe.tools.effects import effects_of, reasons_of
+from vespe.tools.effects import Reason, effects_of, reasons_of
 from vespe.tools.secret_items import items_of
 
 
@@ -57,9 +58,8 @@ def _show(tool: Tool) -> None:
     report.emit(f"  uid   {tool.uid}")
     report.emit(f"  path  {tool.directory}")
     for effect, why in reasons_of(tool, own_hosts=users_own_hosts()).items():
-        source = "declared" if why.stated else "assumed"
         report.emit_sentence(
-            f"  effect  {review_words.EFFECTS[effect]} ({source}: {why.words})", hanging=10
+            f"  effect  {review_words.EFFECTS[effect]} ({_source(tool, why)})", hanging=10
         )
     report.emit(f"\n{_wrapped(tool.description)}\n")
     properties = tool.input_schema.get("properties", {})
@@ -85,6 +85,13 @@ def _show(tool: Tool) -> None:
     if text := tool.documentation:
         report.emit("")
         report.emit_markdown(text.rstrip())
+
+
+def _source(tool: Tool, why: Reason) -> str:
+    """Say where an effect is known from, or how the user corrects a wrong assumption."""
+    if why.correction and tool.scope == PROJECT_TOOLS:
+        return f"assumed; if that is wrong: `vespe tool set {tool.name} {why.correction}`"
+    return f"{'declared' if why.stated else 'assumed'}: {why.words}"
 
 
 def _wrapped(text: str, indent: str = "") -> str:
