@@ -77,9 +77,10 @@ CALLERS_OF_OTHERS = {
     "features.agents.events",
     "features.mcp.server.protocol",
     "features.mcp.server.marks",
+    "features.mcp.verbs.wrap",
 }
 """They run commands, tools and subscribers: code that may raise anything; and a server, whose
-clients would wait forever for an answer.
+clients would wait forever for an answer, as a process does that asks for a new token.
 """
 LAZY_TABLES = {
     "adapters",

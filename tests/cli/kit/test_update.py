@@ -130,7 +130,7 @@ def test_to_goes_to_another_ref_and_keeps_it(command: Command, lock: Path, sourc
 def test_nothing_new_is_no_question(command: Command, lock: Path) -> None:
     before = lock.read_bytes()
     said = command("kit", "update")
-    assert said.code == 0 and "all kits are up to date" in said.err and lock.read_bytes() == before
+    assert said.code == 0 and "nothing to update" in said.err and lock.read_bytes() == before
 
 
 def test_a_commit_that_is_pinned_by_its_id_stays(

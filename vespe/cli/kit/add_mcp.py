@@ -1,6 +1,6 @@
 """`vespe kit add-mcp`: an MCP server's tools as a kit, shown, approved and pinned."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import click
 
@@ -99,25 +99,20 @@ def command(
     if timeout_s is not None and not 0 < timeout_s <= 86_400:
         raise errors.UsageError("--timeout is a number of seconds above 0, at most 86400")
     if source is not None:
-        about_one = {
-            "COMMAND": server_command,
-            "--url": url,
-            "--header": headers,
-            "--secret": secrets,
-            "--client-id": client["client_id"],
-            "--client-secret": client["secret_name"],
-            "--redirect-host": client["host"],
-            "--port": client["port"],
-            "--write": written,
-            "--update": update,
-        }
-        if given := [option for option, value in about_one.items() if value]:
-            raise errors.UsageError(
-                f"--from reads the servers from the file, and cannot be combined with "
-                f"{', '.join(given)}",
-                hint=f"remove {'it' if len(given) == 1 else 'them'}; --timeout applies to every "
-                "server of the file",
-            )
+        _refuse_options_of_one(
+            {
+                "COMMAND": server_command,
+                "--url": url,
+                "--header": headers,
+                "--secret": secrets,
+                "--client-id": client["client_id"],
+                "--client-secret": client["secret_name"],
+                "--redirect-host": client["host"],
+                "--port": client["port"],
+                "--write": written,
+                "--update": update,
+            }
+        )
         entries = server_kits.entries_of(source, kit_id, root=root if activate else None)
         drafts, left_out = _asked_each(entries, timeout_s, root=root, yes=yes)
         if drafts:
@@ -155,6 +150,17 @@ def command(
     mcp_lock.tidy(kit_id, known, keep=mcp_kits.kit_path(draft))
     _report(draft, changes, update=update, active=activate, as_json=as_json)
     return None
+
+
+def _refuse_options_of_one(options_of_one: Mapping[str, object]) -> None:
+    """Raise UsageError for what says something about one server, where a file has several."""
+    if given := [option for option, value in options_of_one.items() if value]:
+        raise errors.UsageError(
+            f"--from reads the servers from the file, and cannot be combined with "
+            f"{', '.join(given)}",
+            hint=f"remove {'it' if len(given) == 1 else 'them'}; --timeout applies to every "
+            "server of the file",
+        )
 
 
 def _asked(

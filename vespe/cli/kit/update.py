@@ -90,7 +90,7 @@ def command(
         at = f"{(update.before[kit.kit_id].commit or '')[:12]} -> {(kit.commit or kit.digest)[:12]}"
         report.say(f"{'would update' if dry_run else 'updated'} {kit.kit_id} {at}")
     if not moved:
-        report.say("all kits are up to date")
+        report.say("nothing to update")
     _tell_newer(wanted, update.shown.newer)
     if as_json:
         report.emit_json(document)
