@@ -99,20 +99,15 @@ def command(
     if timeout_s is not None and not 0 < timeout_s <= 86_400:
         raise errors.UsageError("--timeout is a number of seconds above 0, at most 86400")
     if source is not None:
-        _refuse_options_of_one(
-            {
-                "COMMAND": server_command,
-                "--url": url,
-                "--header": headers,
-                "--secret": secrets,
-                "--client-id": client["client_id"],
-                "--client-secret": client["secret_name"],
-                "--redirect-host": client["host"],
-                "--port": client["port"],
-                "--write": written,
-                "--update": update,
-            }
-        )
+        about_one = {
+            "COMMAND": server_command,
+            "--url": url,
+            "--header": headers,
+            "--secret": secrets,
+            "--write": written,
+            "--update": update,
+        }
+        _refuse_options_of_one(about_one, client)
         entries = server_kits.entries_of(source, kit_id, root=root if activate else None)
         drafts, left_out = _asked_each(entries, timeout_s, root=root, yes=yes)
         if drafts:
@@ -152,9 +147,15 @@ def command(
     return None
 
 
-def _refuse_options_of_one(options_of_one: Mapping[str, object]) -> None:
-    """Raise UsageError for what says something about one server, where a file has several."""
-    if given := [option for option, value in options_of_one.items() if value]:
+def _refuse_options_of_one(about_one: Mapping[str, object], client: JsonObject) -> None:
+    """Raise UsageError for options about one server or its login, where a file has several."""
+    about_login = {
+        "--client-id": client["client_id"],
+        "--client-secret": client["secret_name"],
+        "--redirect-host": client["host"],
+        "--port": client["port"],
+    }
+    if given := [option for option, value in {**about_one, **about_login}.items() if value]:
         raise errors.UsageError(
             f"--from reads the servers from the file, and cannot be combined with "
             f"{', '.join(given)}",
