@@ -110,7 +110,7 @@ _OF_LOGIN_CLIENT: Final = (
         "host",
         type=click.Choice(defaults.REDIRECT_HOSTS),
         default=None,
-        help="The host of the redirect, where the authorization server compares it; "
+        help="The host in the redirect URL, if the authorization server requires a certain one; "
         f"default: {defaults.REDIRECT_HOSTS[0]}.",
     ),
     click.option(

@@ -22,7 +22,9 @@ from vespe.models import JsonObject
 @options.project_option
 @options.json_option
 def command(outdated: bool, project_dir: str | None, as_json: bool) -> None:
-    """List every kit in every root: active, inactive, hidden by another, or broken."""
+    """List every kit in every directory that Vespe searches: active, inactive, hidden by another,
+    or broken.
+    """
     root = kit_facts.root_if_any(project_dir)
     active = kit_facts.active_kits(root)
     found = roots.find_kits(project=root)

@@ -49,7 +49,10 @@ _WHY: Final = "the conversation was saved before this call was approved"
     help="Give the same answer for further calls of that tool in the waiting program.",
 )
 @click.option(
-    "--run-again", is_flag=True, help="For such a call: it did not happen, so run it again."
+    "--run-again",
+    is_flag=True,
+    help="For a program's call that had begun and whose end is unknown: it did not happen, so run "
+    "it again.",
 )
 @options.yes_option
 @options.trust_option

@@ -63,9 +63,10 @@ def command(
 ) -> int:
     """Run the examples of tools as tests; without a name, of every available tool.
 
-    An example expects its `output` exactly, what its `output_schema` or `output_pattern` says of
-    it, or an `error` by its code. The examples of a tool run in order in one fresh directory, those
-    of different tools at the same time. Exit code 1 where one fails.
+    An example states the exact `output`, an `output_schema` or `output_pattern` that the result
+    must match, or the code of the `error` that the call must end with. The examples of a tool run
+    one after another in the same fresh directory; different tools run at the same time. The exit
+    code is 1 if an example fails.
     """
     gc.enable()  # unlike most commands, this one lives
     if update and against:
