@@ -1,13 +1,15 @@
 """Rules on calls, as a configuration writes them."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from vespe.calls.policy_rules import own_hosts_of, read_rules, tightening
 from vespe.errors import InvalidDocument
-from vespe.models import Tool
+from vespe.models import JsonObject, Tool
+from vespe.projects import user_config
 
 WRITE = Tool(uid="u", name="write_file", description="", input_schema={}, scope="files")
 
@@ -146,3 +148,32 @@ def test_the_user_says_which_hosts_are_theirs_and_a_project_does_not() -> None:
         with pytest.raises(InvalidDocument, match="a list of hosts"):
             read_rules({"own_hosts": wrong}, path="")
     assert own_hosts_of({"own_hosts": "x"}) == ()
+
+
+@pytest.mark.parametrize(
+    ("rules", "hint"),
+    [
+        ({"ask": 3}, "`vespe config set approvals.ask VALUE` corrects it"),
+        ({"deny": ["a", {}]}, "`vespe config set approvals.deny --unset` removes it"),
+        ({"own_hosts": "a"}, "`vespe config set approvals.own_hosts VALUE` corrects it"),
+        ({"asks": ["a"]}, "`vespe config set approvals.asks --unset` removes it"),
+        ({"a.b": []}, ""),
+    ],
+)
+def test_rules_of_the_user_that_are_wrong_come_with_the_command_that_repairs_them(
+    rules: JsonObject, hint: str, home: Path
+) -> None:
+    with pytest.raises(InvalidDocument) as caught:
+        read_rules(rules, path="/config.json")
+    assert hint in caught.value.hint
+    assert bool(caught.value.hint) is bool(hint)
+    with pytest.raises(InvalidDocument) as of_project:
+        read_rules(rules, path="/config.json", of_user=False)
+    assert of_project.value.hint == ""
+    file = Path(user_config.config_path())
+    file.parent.mkdir(parents=True)
+    file.write_text(json.dumps({"approvals": rules}), encoding="utf-8")
+    for key in rules:
+        if "." not in key:
+            user_config.unset_value(f"approvals.{key}")
+            assert user_config.load_user_config().approvals == {}

@@ -11,7 +11,7 @@ from typing import Final, TypeGuard
 from vespe import defaults
 from vespe.calls.argument_texts import patterns_of, texts_of
 from vespe.documents import strict_json
-from vespe.documents.pointers import escape_pointer
+from vespe.documents.pointers import escape_pointer, steps_of
 from vespe.errors import InvalidDocument, VespeError
 from vespe.models import Flow, JsonObject, JsonValue, Tool
 from vespe.projects import user_config
@@ -97,8 +97,19 @@ def read_rules(document: JsonValue, *, path: str, of_user: bool = True) -> tuple
 
     An entry is a pattern of a tool's name, or `{"tool": PATTERN, "arguments": {NAME: PATTERN}}`.
     `flow` stands beside them (see `flow_of`), and in the user's own configuration (`of_user`)
-    `own_hosts` (see `own_hosts_of`).
+    `own_hosts` (see `own_hosts_of`). In that the error's hint names the command that repairs it.
     """
+    try:
+        return _rules(document, path=path, of_user=of_user)
+    except InvalidDocument as error:
+        kind = steps_of(error.pointer)[1:2]
+        if of_user and path and kind and "." not in kind[0]:
+            is_known = kind[0] in (*KINDS, "flow", OWN_HOSTS)
+            error.hint = user_config.repair_hint(f"approvals.{kind[0]}", removes=not is_known)
+        raise
+
+
+def _rules(document: JsonValue, *, path: str, of_user: bool) -> tuple[PolicyRule, ...]:
     if not isinstance(document, dict):
         raise InvalidDocument("must be an object", path=path, pointer="/approvals")
     for key in document:

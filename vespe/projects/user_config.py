@@ -101,7 +101,7 @@ def allowed_signers_file() -> str | None:
             f"names {path}, which is not a file with an absolute path",
             path=user.path,
             pointer="/allowed_signers",
-            hint=_hint("allowed_signers"),
+            hint=repair_hint("allowed_signers"),
         )
     return path
 
@@ -140,7 +140,8 @@ def set_value(key: str, value: JsonValue, *, was: tuple[JsonValue, ...] = ()) ->
             if not isinstance(document, dict):
                 wrong = ".".join(parents[:number])
                 raise UsageError(
-                    f"{key} cannot be set: {part} is not an object", hint=_hint(wrong, removes=True)
+                    f"{key} cannot be set: {part} is not an object",
+                    hint=repair_hint(wrong, removes=True),
                 )
         if was and document.get(last) != was[0]:
             raise UsageError(f"{key} was changed in the meantime", hint="run it again")
@@ -321,12 +322,15 @@ def _repair(document: JsonObject, pointer: str) -> str:
         rest, key = copy.deepcopy(document), ".".join(parts)
         if _remove(rest, parts) and not _is_wrong(rest, parts):
             with contextlib.suppress(UsageError):
-                return _hint(".".join(_parts(key)))
+                return repair_hint(".".join(_parts(key)))
         parts.pop()
     return "correct it in that file"
 
 
-def _hint(key: str, *, removes: bool = False) -> str:
+def repair_hint(key: str, *, removes: bool = False) -> str:
+    """Return the hint that says how a key with a wrong value is repaired, or removed where it
+    cannot have any.
+    """
     name = shlex.quote(key)
     removing = f"`vespe config set {name} --unset` removes it"
     return removing if removes else f"`vespe config set {name} VALUE` corrects it, and {removing}"
