@@ -272,7 +272,7 @@ def test_less_is_told_to_show_colours_unless_the_user_set_its_options(
     pager = tmp_path / "less"
     pager.write_text('#!/bin/sh\ncat > /dev/null\nprintf %s "$LESS" > seen\n', encoding="utf-8")
     pager.chmod(0o755)
-    options = {} if kept is None else {"LESS": kept}
+    options: dict[str, Any] = {} if kept is None else {"LESS": kept}
     vespe_on_a_terminal(
         "trust", cwd=cloned, typed="n\n", PAGER=str(pager), NO_COLOR="", CI="", **options
     )

@@ -4,7 +4,7 @@ the question is about.
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,8 @@ import click
 from vespe.cli import options, report, review_words
 from vespe.cli.wrapping import wrap
 from vespe.defaults import CONFIG_FILE
+from vespe.documents.near import join_words
+from vespe.errors import Refused
 from vespe.lazy import shlex, shutil
 from vespe.models import JsonObject, JsonValue
 from vespe.records import json_of
@@ -222,6 +224,49 @@ def show_lines(lines: Iterable[str], *, paged: bool = False) -> None:
         with _less_with_colours():
             return click.echo_via_pager(text, color=coloured)
     return click.echo(text, err=True, color=coloured)
+
+
+def confirm(
+    question: str, files: Sequence[str], read: Callable[[str], str | None], *, yes: bool
+) -> None:
+    """Ask before something is approved, as `options.confirm` does; whoever is asked can look at
+    each of the files before they answer. `read` returns a file's text, None where it cannot be
+    shown.
+    """
+    if yes or not files or not options.interactive():
+        return options.confirm(question, yes=yes)
+    at = -1
+    keys = "y approves, n cancels, d FILE shows a file, s shows the next one"
+    report.say(keys)
+    while True:
+        said = click.prompt(
+            f"{wrap(question, sys.stderr)} [y/N/d/s]", "n", show_default=False, err=True
+        )
+        word, _, wanted = str(said).strip().partition(" ")
+        if word.lower() in ("y", "yes"):
+            return None
+        if word.lower() in ("n", "no"):
+            raise Refused("cancelled: you answered no")
+        wanted_at = at + 1 if word == "s" and at + 1 < len(files) else None
+        if word == "d":
+            wanted_at = next(
+                (i for i, one in enumerate(files) if f"/{one}".endswith(f"/{wanted.strip()}")), None
+            )
+        if wanted_at is not None:
+            at = wanted_at
+            _show_file(files[at], read(files[at]))
+        elif word == "s":
+            report.say("that was the last file")
+        else:
+            report.say(f"{keys}; the files are {report.one_line(join_words(files))}")
+
+
+def _show_file(path: str, text: str | None) -> None:
+    if text is None:
+        return report.say(f"{report.one_line(path)} is not text, or too large to show")
+    lines = text.expandtabs().splitlines()
+    shown = (f"    | {report.one_line(line)}" for line in lines)
+    return show_lines([report.one_line(path), *shown, ""], paged=True)
 
 
 @contextmanager

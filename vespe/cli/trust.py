@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from vespe import defaults, errors
+from vespe import defaults
 from vespe.cli import options, report, review_words, tool_review
 from vespe.documents.near import join_words
 from vespe.lazy import tempfile
@@ -104,38 +104,8 @@ def _ask(shown: Review, question: str, *, yes: bool) -> None:
         for path in tool.files
         if f"{tool.uid}/{path}" in shown.texts
     ]
-    if yes or not files or shown.former.same_at or not options.interactive():
-        return options.confirm(question, yes=yes)
-    at = -1
-    keys = "y approves, n cancels, d FILE shows a file, s shows the next one"
-    report.say(keys)
-    while True:
-        said = click.prompt(f"{question} [y/N/d/s]", "n", show_default=False, err=True)
-        word, _, wanted = str(said).strip().partition(" ")
-        if word.lower() in ("y", "yes"):
-            return None
-        if word.lower() in ("n", "no"):
-            raise errors.Refused("cancelled: you answered no")
-        wanted_at = at + 1 if word == "s" and at + 1 < len(files) else None
-        if word == "d":
-            wanted_at = next(
-                (i for i, one in enumerate(files) if f"/{one}".endswith(f"/{wanted.strip()}")), None
-            )
-        if wanted_at is not None:
-            at = wanted_at
-            _show_file(shown, files[at])
-        elif word == "s":
-            report.say("that was the last file")
-        else:
-            report.say(f"{keys}; the files are {join_words(files)}")
-
-
-def _show_file(shown: Review, path: str) -> None:
-    lines = shown.texts[path].expandtabs().splitlines()
-    tool_review.show_lines(
-        [report.one_line(path), *(f"    | {report.one_line(line)}" for line in lines), ""],
-        paged=True,
-    )
+    offered = [] if shown.former.same_at else files
+    tool_review.confirm(question, offered, lambda path: shown.texts[path], yes=yes)
 
 
 def _in_order(shown: Review) -> list[ToolReview]:

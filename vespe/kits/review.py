@@ -22,7 +22,7 @@ from vespe.trust.review import ToolReview, review_tool
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KitReview:
     """A kit as it would be approved: its config, its tools, and the files that belong to none of
-    them.
+    them. `directory` is where it is staged.
     """
 
     kit_id: str
@@ -30,6 +30,23 @@ class KitReview:
     config: JsonObject
     tools: tuple[ToolReview, ...]
     others: tuple[str, ...]
+    directory: str = ""
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The paths of all its files, those of its tools first."""
+        return (
+            *(f"{tool.uid}/{path}" for tool in self.tools for path in tool.files),
+            *self.others,
+        )
+
+    def text(self, path: str) -> str | None:
+        """Return the text of one of `files`, None where it is not text, or too large to show."""
+        try:
+            data = atomic.read_bytes(os.path.join(self.directory, path))
+            return None if b"\0" in data else data.decode("utf-8")
+        except (UnicodeDecodeError, InvalidDocument, StorageError):
+            return None
 
 
 def get_ready() -> None:
@@ -58,6 +75,7 @@ def review_kit(staged: Staged) -> KitReview:
             _tool(staged, uid, tuple(sorted(files))) for uid, files in sorted(tools.items())
         ),
         others=tuple(sorted(others)),
+        directory=staged.path,
     )
 
 

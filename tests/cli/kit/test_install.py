@@ -10,6 +10,7 @@ import pytest
 
 from tests.support import gitrepo, ondisk
 from tests.support.gitrepo import git
+from tests.support.terminal import plain, vespe_on_a_terminal
 
 Command = Callable[..., Any]
 
@@ -54,6 +55,28 @@ def test_p6_a_kit_is_shown_pinned_activated_and_runs(
     ]
     ran = command("tool", "run", "rain_tool", "text=hi", "--json")
     assert ran.document["ok"] is False or ran.document["result"] == {"said": "hi"}
+
+
+def test_the_files_of_kits_can_be_read_before_the_answer(
+    project: Path, source: Path, home: Path
+) -> None:
+    (source / "rain/logo.bin").write_bytes(b"\0\1")
+    gitrepo.commit(source)
+    typed = "d rain/tool-rain/main.py\nd logo.bin\nd nope\nq\n" + "s\n" * 9 + "n\n"
+    where: dict[str, Any] = {"cwd": project, "columns": 1000, "PAGER": "cat", "CI": ""}
+    shown = vespe_on_a_terminal("kit", "install", str(source), typed=typed, **where)
+    assert "the files are rain/tool-rain/config.json" in shown
+    assert shown.count("return {'said': text}") >= 2, "by its name, and in its turn"
+    assert "rain/logo.bin is not text, or too large to show" in shown
+    assert "sun/kit_config.json\n    | {" in plain(shown) and "that was the last file" in shown
+    assert ".tmp/" not in shown and "invalid input" not in shown
+    assert (
+        "cancelled: you answered no" in shown and not (project / ".vespe/kits.lock.json").exists()
+    )
+    one = ("kit", "install", str(source), "--kit", "rain")
+    shown = vespe_on_a_terminal(*one, typed="d tool-rain/main.py\ny\n", **where)
+    assert "tool-rain/main.py\n    | def rain_tool" in plain(shown) and "installed rain" in shown
+    assert list(lock_of(project)) == ["rain"]
 
 
 def test_an_installed_tool_runs_from_its_own_bytes(command: Command, tmp_path: Path) -> None:

@@ -34,15 +34,15 @@ def shown_tool(tmp_path: Path) -> ToolReview:
     return review_tool(str(tmp_path / "tool-a"), ("config.json",), lambda path: b"{}")
 
 
-@pytest.mark.parametrize("dry_run", [False, True])
-def test_where_nobody_is_asked_no_place_is_told_that_is_gone_afterwards(
-    dry_run: bool, home: object, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+def test_where_the_kit_is_not_installed_no_place_is_told_that_is_gone_afterwards(
+    home: object, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     kit = KitReview(
         kit_id="rain", digest=DIGEST, config={}, tools=(shown_tool(tmp_path),), others=()
     )
-    review.show([kit], installed=False, dry_run=dry_run)
+    review.show([kit], installed=False)
     said = capfd.readouterr().err
+    assert "the kit rain:\n" in said and "\nIt would run with your permissions:\n" in said
     assert "config.json" in said and "read it" not in said and str(tmp_path) not in said
     review.show([kit], installed=True)
     assert f"v1-{'a' * 64}/rain/tool-a" in capfd.readouterr().err

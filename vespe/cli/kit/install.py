@@ -56,7 +56,8 @@ def command(
 
     SOURCE is an https or ssh URL, gh:owner/repo, a .kit file, or a path that begins with / or . (a
     repository or a folder). REF is a branch, a tag or a full commit hash; the default is the
-    default branch. Installing a kit runs none of its code.
+    default branch. At the question, `d FILE` and `s` show the kit's files. Installing a kit runs
+    none of its code.
     """
     from vespe.cli.kit import activation
     from vespe.kits import review
@@ -83,8 +84,10 @@ def command(
             review.refuse_excess(staged.path, staged.kit_id)
         kit_review.show(shown.reviews, installed=yes)
         if shown.unapproved or any(kits.get(kit.kit_id) != kit for kit in shown.locked):
-            options.confirm(
-                f"Install and approve exactly this, from {report.one_line(kept.text)}?", yes=yes
+            kit_review.confirm(
+                shown.reviews,
+                f"Install and approve exactly this, from {report.one_line(kept.text)}?",
+                yes=yes,
             )
         with waiting("installing"):
             install.install(shown, lock)

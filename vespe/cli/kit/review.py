@@ -3,7 +3,7 @@ installed.
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from vespe.cli import options, report, tool_review
@@ -16,32 +16,24 @@ if TYPE_CHECKING:
     from vespe.kits.review import KitReview
 
 
-def show(kits: "Iterable[KitReview]", *, installed: bool, dry_run: bool = False) -> None:
+def show(kits: "Iterable[KitReview]", *, installed: bool) -> None:
     """Print all that kits would run, on stderr; `installed` says that nobody is asked, so that the
-    store is where to read it.
-
-    Who is asked reads it where it waits for the answer; where nobody can be asked it is gone at
-    once, and no place is told.
+    store is where to read it. Whoever is asked reads the files at the question.
     """
-    waits = options.interactive() and not dry_run
     for kit in kits:
         version = kit.config.get("version")
         title = f"the kit {kit.kit_id}" + (f" {version}" if isinstance(version, str) else "")
         report.say(
-            f"{report.one_line(title)} would run with your permissions:"
-            if kit.tools
-            else f"{report.one_line(title)} has no tools"
+            f"{report.one_line(title)}:" if kit.tools else f"{report.one_line(title)} has no tools"
         )
         for key in ("description", "license", "homepage", "allow_types", "allow_hosts", "secrets"):
             if key in kit.config:
                 report.say(f"  {key:<12} {report.json_line(kit.config[key])}")
         report.say(f"  {'digest':<12} {kit.digest}")
         store = kit_store.kit_path(kit.digest, kit.kit_id)
-        places = (
-            os.path.join(store, tool.uid) if installed else tool.directory if waits else ""
-            for tool in kit.tools
-        )
+        places = (os.path.join(store, tool.uid) if installed else "" for tool in kit.tools)
         if kit.tools:
+            report.say("\nIt would run with your permissions:")
             report.say(
                 "\n".join(
                     tool_review.text_of(tool, place=place)
@@ -49,6 +41,22 @@ def show(kits: "Iterable[KitReview]", *, installed: bool, dry_run: bool = False)
                 )
             )
         report.say(f"\nbelongs to no tool: {report.one_line(', '.join(kit.others))}\n")
+
+
+def confirm(kits: "Sequence[KitReview]", question: str, *, yes: bool) -> None:
+    """Ask for the approval of kits that were shown; each of their files can be read first."""
+    several = len(kits) > 1
+    where = {
+        f"{kit.kit_id}/{path}" if several else path: (kit, path)
+        for kit in kits
+        for path in kit.files
+    }
+
+    def read(shown: str) -> str | None:
+        kit, path = where[shown]
+        return kit.text(path)
+
+    tool_review.confirm(question, list(where), read, yes=yes)
 
 
 def confirm_strange(kits: Iterable[LockedKit], *, yes: bool) -> None:

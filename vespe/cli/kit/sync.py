@@ -51,7 +51,7 @@ def command(locked: bool, user: bool, yes: bool, project_dir: str | None, as_jso
             shown = held.enter_context(sync.prepare(wanted, lock, progress=report.note))
         if shown.unapproved:
             review.show(shown.unapproved, installed=yes)
-            options.confirm("Install and approve exactly this?", yes=yes)
+            review.confirm(shown.unapproved, "Install and approve exactly this?", yes=yes)
         with waiting("installing"):
             sync.apply(shown, lock)
     servers = {} if user else mcp_lock.read(lock)

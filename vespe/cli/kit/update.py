@@ -77,9 +77,10 @@ def command(
             for review in update.shown.unapproved
             if any(change.kit_id == review.kit_id for change in update.changes)
         ]
-        kit_review.show(unapproved, installed=yes and not dry_run, dry_run=dry_run)
+        kit_review.show(unapproved, installed=yes and not dry_run)
         if moved and not dry_run:
-            options.confirm(
+            kit_review.confirm(
+                unapproved,
                 f"Update {', '.join(kit.kit_id for kit in moved)} and approve exactly this?",
                 yes=yes,
             )
