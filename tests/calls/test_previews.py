@@ -35,7 +35,7 @@ def test_a_new_content_is_shown_as_the_difference_to_the_file(project: Path) -> 
     assert previews(project, path="a.txt", content="one\n2\nthree\n") == [
         (
             "difference",
-            "a.txt now, and with `content` as its content",
+            "the change to a.txt",
             "@@ -1,3 +1,3 @@\n one\n-two\n+2\n three",
         )
     ]

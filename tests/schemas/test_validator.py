@@ -462,7 +462,7 @@ def test_the_whole_value_is_called_what_the_caller_calls_it() -> None:
         (
             {"type": "object", "properties": {"a": 3}},
             "/properties/a",
-            "must be a boolean or an object",
+            "must be a boolean (true or false) or an object",
         ),
         (
             {"type": "object", "properties": {"a": {"minLength": -1}}},

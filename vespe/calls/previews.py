@@ -98,7 +98,7 @@ def _differences(path: "CallPath", inputs: JsonObject) -> Iterator[Preview]:
         text, shown = f"{name} has exactly this content already", True
     else:
         text, shown = _difference(now, new_text)
-    title = f"{name} now, and with `{content}` as its content" if now else f"{name} is new"
+    title = f"the change to {name}" if now else f"{name} is new"
     yield Preview(kind=DIFFERENCE, title=title, text=text, instead_of=(content,) if shown else ())
 
 

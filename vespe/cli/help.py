@@ -40,6 +40,7 @@ A tool's process gets only PATH, HOME, LANG, LC_*, TERM, USER, TMPDIR, TZ and th
     "arguments": """\
   a=6           converted to the type in the tool's schema: a number if the schema says so, otherwise a string
   --a 6         the same; write options of the command itself, such as --timeout, before the tool's name
+  --loud        true, for a boolean; --no-loud passes false
   tags=x tags=y a list, item by item
   a:='{"k": 1}' raw JSON
   text=@FILE    the contents of a file

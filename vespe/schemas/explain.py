@@ -336,6 +336,7 @@ _ARTICLES: Final = {
     "array": "an array",
     "object": "an object",
     "integer": "an integer",
+    "boolean": "a boolean (true or false)",
 }
 
 

@@ -74,8 +74,9 @@ def test_a_key_given_again_gathers_an_array() -> None:
 
 
 def test_a_key_given_again_is_a_mistake_where_the_schema_says_no_array() -> None:
-    with pytest.raises(UsageError, match="count is given twice"):
+    with pytest.raises(UsageError, match="count is given twice") as refused:
         gather(TOOL, ["count=1", "count=2"], None)
+    assert refused.value.hint.startswith("`count` is an integer in the tool's schema")
 
 
 @pytest.mark.parametrize("word", ["text", "=x", ":=x", "a\x1bb=x"])
@@ -196,6 +197,24 @@ def test_a_list_or_an_object_that_was_typed_as_text_is_told_how_it_is_typed_and_
     if how:
         right = gather(TOOL, shlex.split(how.partition("such as ")[2].partition(", or")[0]), None)
         assert isinstance(right, dict) and misread(TOOL, right, list(right)) == ""
+
+
+@pytest.mark.parametrize(
+    ("word", "point"),
+    [
+        ("point.x=1", {"x": 1}),
+        ("point.x.y=true", {"x": {"y": True}}),
+        ("point.x=it's", {"x": "it's"}),
+    ],
+)
+def test_a_member_of_an_object_is_told_how_it_is_typed_and_that_is_taken(
+    word: str, point: Any
+) -> None:
+    given = gather(TOOL, [word], None)
+    assert isinstance(given, dict)
+    how = misread(TOOL, given, list(given))
+    assert gather(TOOL, shlex.split(how.removeprefix("write ")), None) == {"point": point}
+    assert misread(TOOL, {"unknown.x": 1, "text.x": 1}, []) == ""
 
 
 def test_json_that_breaks_off_is_told_how_its_input_is_typed() -> None:

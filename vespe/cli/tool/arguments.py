@@ -11,6 +11,7 @@ from vespe.cli.signature import inputs
 from vespe.documents import strict_json
 from vespe.documents.near import suggest
 from vespe.files import atomic
+from vespe.lazy import shlex
 from vespe.models import JsonObject, JsonValue, Tool
 
 _LITERALS: dict[str, JsonValue] = {"true": True, "false": False, "null": None}
@@ -102,9 +103,15 @@ def how(tool: Tool, key: str) -> str:
 
 
 def misread(tool: Tool, given: JsonObject, keys: Iterable[str]) -> str:
-    """Return `how` the first of the inputs `keys` is typed that came as text and is none; "" where
-    none did.
+    """Return `how` the first of the inputs `keys` is typed that came as text and is none, or a
+    member of an object that was written as `object.member`; "" where none did.
     """
+    names = {name for name, _, _ in inputs(tool.input_schema)}
+    for key, value in given.items():
+        head, dot, rest = key.partition(".")
+        types = _types(_property(tool, head), tool.input_schema) if head in names else []
+        if dot and key not in names and "object" in types:
+            return f"write {head}:={shlex.quote(strict_json.compact_json(_nested(rest, value)))}"
     for key in keys:
         values = given.get(key)
         types = _types(_property(tool, key), tool.input_schema)
@@ -113,6 +120,18 @@ def misread(tool: Tool, given: JsonObject, keys: Iterable[str]) -> str:
         ):
             return how(tool, key)
     return ""
+
+
+def _nested(path: str, value: JsonValue) -> JsonObject:
+    """Return the object that a path with dots was meant to fill."""
+    *outer, last = path.split(".")
+    if isinstance(value, str):
+        number = _number(value)
+        value = _LITERALS.get(value, value if number is None else number)
+    made: JsonObject = {last: value}
+    for key in reversed(outer):
+        made = {key: made}
+    return made
 
 
 def _sample(schema: JsonValue, root: JsonObject) -> str:
@@ -161,14 +180,21 @@ def _joined(tool: Tool, key: str, before: JsonObject, value: JsonValue) -> JsonV
     if key not in before:
         return value
     if "array" not in _types(_property(tool, key), tool.input_schema):
-        raise errors.UsageError(
-            f"{key} is given twice", hint="only an array can be passed item by item"
-        )
+        raise errors.UsageError(f"{key} is given twice", hint=_no_list(tool, key))
     earlier = before[key]
     return [
         *(earlier if isinstance(earlier, list) else [earlier]),
         *(value if isinstance(value, list) else [value]),
     ]
+
+
+def _no_list(tool: Tool, key: str) -> str:
+    types = " or ".join(dict.fromkeys(_types(_property(tool, key), tool.input_schema)))
+    article = "an" if types[:1] in ("i", "o") else "a"
+    said = f"`{key}` is {article} {types}" if types else f"`{key}` has no type"
+    edit = f"; `vespe tool edit {tool.name}` can make it an array"
+    is_own = tool.scope == defaults.PROJECT_TOOLS
+    return f"{said} in the tool's schema{edit if is_own else ''}"
 
 
 def _property(tool: Tool, key: str) -> JsonValue:

@@ -10,6 +10,19 @@ from vespe.calls.policy_answers import KeptAnswer
 Command = Callable[..., Any]
 
 
+def test_a_run_names_the_tools_that_an_earlier_answer_denies(
+    command: Command, project: Path
+) -> None:
+    (project / "script.json").write_text('{"turns": [{"text": "Hi."}]}', encoding="utf-8")
+    run = ("agent", "run", "x", "--provider", "simulated", "--script", "script.json")
+    assert "denied" not in command(*run).err
+    policy_answers.keep(str(project), KeptAnswer(tool="project_tools/a", allowed=False, digest="d"))
+    said = "project_tools/a is denied by your earlier answer; `vespe agent answers --forget "
+    assert f"{said}project_tools/a` asks again" in command(*run).err
+    policy_answers.keep(str(project), KeptAnswer(tool="project_tools/b", allowed=False, digest="d"))
+    assert "project_tools/a, project_tools/b are denied by" in command(*run).err
+
+
 def test_answers_are_listed_and_forgotten_by_tool_or_all(command: Command, project: Path) -> None:
     for name in ("a", "b"):
         policy_answers.keep(

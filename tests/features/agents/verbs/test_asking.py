@@ -35,10 +35,15 @@ TOOL = Tool(uid="u", name="f", description="", input_schema={}, scope="project_t
     ],
 )
 def test_an_answer_is_what_was_typed_and_nothing_is_no(
-    typed: str, answer: Answer, monkeypatch: pytest.MonkeyPatch
+    typed: str,
+    answer: Answer,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
     assert ask(Question(tool=TOOL, inputs={"a": 1}, why="because")) == answer
+    forgets = "`vespe agent answers --forget project_tools/f` asks again"
+    assert (forgets in capsys.readouterr().err) == (typed == "np\n")
 
 
 def test_inputs_are_shown_inert_and_long_ones_say_how_much_is_left_out(

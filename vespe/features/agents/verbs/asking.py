@@ -4,10 +4,12 @@ asked, and on request everything that the tool would be given.
 
 from typing import Final
 
+from vespe.calls import policy_answers
 from vespe.calls.policy import IN_PROGRAM, ONCE, PROJECT, SESSION, Answer, Ask, Question
 from vespe.calls.question_texts import QuestionText, question_text
 from vespe.cli import options, questions, report
 from vespe.features.agents.verbs.shown import RunDisplay
+from vespe.models import Tool
 
 _ANSWERS: Final = {
     "y": Answer(allowed=True, holds=ONCE),
@@ -71,10 +73,20 @@ def ask(question: Question, *, explain: bool = False) -> Answer:
             line = questions.read_line(prompt)
             said = (line or "").strip().lower() or "n"
             if said in answers:
+                if said == "np":
+                    _tell_of_denial(question.tool)
                 return answers[said]
             if said not in (*_DETAILS, "?"):
                 report.say(f"  {report.one_line(said)} is not one of the answers:")
             report.say(text.whole if said in _DETAILS else explained)
+
+
+def _tell_of_denial(tool: Tool) -> None:
+    """Say how a denial for the project ends: later runs deny without a question."""
+    name = report.one_line(policy_answers.subject(tool))
+    report.note(
+        f"{name} stays denied in this project; `vespe agent answers --forget {name}` asks again"
+    )
 
 
 def show(text: QuestionText) -> None:

@@ -12,9 +12,11 @@ import click
 
 from vespe import errors
 from vespe.adapters.modes import MODES
+from vespe.calls import policy_answers
 from vespe.calls.path import CallPath, open_path
 from vespe.calls.policy import POLICIES
 from vespe.cli import options, questions, report
+from vespe.documents.near import join_words
 from vespe.features.agents.agent import Agent, AgentOptions
 from vespe.features.agents.limits import MAX_CALLS, MAX_ITERATIONS, Limits
 from vespe.features.agents.providers import PROVIDERS, provider_class, provider_names
@@ -183,6 +185,7 @@ class Wanted:
         path.check_trust()
         for warning in workspace.warnings:
             report.warn(warning)
+        _say_denied(workspace.root)
         return path
 
     def llm(self, transcript: Transcript) -> LLMProvider:
@@ -297,6 +300,21 @@ class Wanted:
             max_calls_per_tool=self.max_calls_per_tool,
             max_seconds=self.max_seconds,
             max_tokens=self.max_tokens,
+        )
+
+
+def _say_denied(root: str) -> None:
+    """Name the tools that an earlier answer takes from the model, which is not asked about."""
+    names = [report.one_line(one.tool) for one in policy_answers.load(root) if not one.allowed]
+    if len(names) == 1:
+        report.note(
+            f"{names[0]} is denied by your earlier answer; `vespe agent answers --forget "
+            f"{names[0]}` asks again"
+        )
+    elif names:
+        report.note(
+            f"{join_words(names, most=4)} are denied by your earlier answers; `vespe agent "
+            "answers --forget TOOL` asks again"
         )
 
 

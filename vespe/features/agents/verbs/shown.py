@@ -9,6 +9,7 @@ import click
 
 from vespe.adapters.streams.base import StreamEvent
 from vespe.cli import report
+from vespe.cli.wrapping import wrap
 from vespe.documents.escaping import inert
 from vespe.features.agents.call_checks import Ready
 from vespe.features.agents.verbs.markdown import Painter
@@ -69,6 +70,7 @@ class RunDisplay:
     def _line(self, text: str) -> None:
         self.end()
         dim = report.is_coloured(sys.stderr)
+        text = wrap(text, sys.stderr)
         click.echo(click.style(text, dim=True) if dim else text, err=True, color=dim)
 
 
