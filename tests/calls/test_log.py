@@ -114,6 +114,14 @@ def test_a_failed_call_keeps_the_beginning_of_its_error_without_secrets_and_why_
     assert line["error"].startswith("no *** x") and len(line["error"]) <= 500
 
 
+def test_a_secret_across_the_end_of_what_is_kept_of_an_error_leaves_no_half(home: Path) -> None:
+    message = "x" * 490 + " hush-hush-secret"
+    failed = Outcome(tool="add", uid="tool-a", error=Failure(code="timed_out", message=message))
+    call_log.CallLog("/p").append(TOOL, {}, outcome=failed, secrets=("hush-hush-secret",))
+    (line,) = call_log.read("/p")
+    assert "hush" not in line["error"]
+
+
 @pytest.mark.parametrize("text", ['{"a": 1}', b'{"a":1}'])
 def test_the_digest_of_arguments_does_not_depend_on_how_they_were_written(
     text: str | bytes,

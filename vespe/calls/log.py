@@ -274,8 +274,9 @@ def arguments_digest(arguments: JsonValue) -> str:
 
 
 def _failure(outcome: Outcome, secrets: Collection[str]) -> str:
-    said = outcome.error.message[:_MAX_ERROR] if outcome.error else ""
-    return f',"error":{strict_json.compact_json(redact(said, secrets))}'
+    # A message that is cut first may end in half a secret, which would stay.
+    said = str(redact(outcome.error.message, secrets))[:_MAX_ERROR] if outcome.error else ""
+    return f',"error":{strict_json.compact_json(said)}'
 
 
 def shown_arguments(arguments: JsonValue | bytes, secrets: Collection[str]) -> str:

@@ -12,7 +12,7 @@ from vespe.features.lint.audit import Audit
 from vespe.features.lint.settings import Settings
 
 
-def fixed(*paths: Path, **options: Any) -> list[fixes.Fixed]:
+def fixed(*paths: Path, **options: Any) -> list[fixes.FixedFinding]:
     changed, named = options.pop("changed", None), [str(path) for path in paths]
     found = list(Audit(Settings(**options), changed=changed).findings(named))
     return list(fixes.fix(found, named))

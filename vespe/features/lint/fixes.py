@@ -27,14 +27,14 @@ _RULES: Final = ("schema-unknown-type", "schema-root", _OPEN_RULE)
 _TYPE: Final = re.compile(r"(.*)/type(?:/[0-9]+)?", re.DOTALL)
 
 
-class Fixed(NamedTuple):
+class FixedFinding(NamedTuple):
     """A finding that was fixed, and what of the file is another one now."""
 
     finding: Finding
     what: str
 
 
-def fix(findings: Iterable[Finding], paths: Iterable[str]) -> Iterator[Fixed]:
+def fix(findings: Iterable[Finding], paths: Iterable[str]) -> Iterator[FixedFinding]:
     """Fix what is safe to fix of the findings at the paths, file by file, and return each fix after
     its file was written. Nothing else of a file changes, except for the format of a config.json.
 
@@ -53,7 +53,7 @@ def fix(findings: Iterable[Finding], paths: Iterable[str]) -> Iterator[Fixed]:
                 yield from _written(file, rewrite, found)
 
 
-Rewrite = Callable[[bytes, str, Sequence[Finding]], tuple[str, list[Fixed]]]
+Rewrite = Callable[[bytes, str, Sequence[Finding]], tuple[str, list[FixedFinding]]]
 
 
 def _files(place: LintPath) -> Iterator[tuple[str, Rewrite]]:
@@ -80,7 +80,7 @@ def _is_within(file: str, place: LintPath) -> bool:
     )
 
 
-def _written(file: str, rewrite: Rewrite, findings: Sequence[Finding]) -> list[Fixed]:
+def _written(file: str, rewrite: Rewrite, findings: Sequence[Finding]) -> list[FixedFinding]:
     try:
         if (
             not os.path.isfile(file)
@@ -99,13 +99,13 @@ def _written(file: str, rewrite: Rewrite, findings: Sequence[Finding]) -> list[F
     return fixed
 
 
-def _tool(data: bytes, path: str, findings: Sequence[Finding]) -> tuple[str, list[Fixed]]:
+def _tool(data: bytes, path: str, findings: Sequence[Finding]) -> tuple[str, list[FixedFinding]]:
     document = strict_json.parse_object(data, path=path)
     fixed = _fix_all(document, findings)
     return strict_json.dump_json(document), fixed
 
 
-def _foreign(data: bytes, path: str, findings: Sequence[Finding]) -> tuple[str, list[Fixed]]:
+def _foreign(data: bytes, path: str, findings: Sequence[Finding]) -> tuple[str, list[FixedFinding]]:
     """Return a file of definitions with its schemas fixed. The lines of JSONL that nothing was
     fixed in stay as they are, since their form is their author's.
     """
@@ -133,7 +133,7 @@ def _foreign(data: bytes, path: str, findings: Sequence[Finding]) -> tuple[str, 
     return made + ("\n" if text.endswith("\n") else ""), fixed
 
 
-def _lines(text: str, findings: Sequence[Finding]) -> tuple[str, list[Fixed]]:
+def _lines(text: str, findings: Sequence[Finding]) -> tuple[str, list[FixedFinding]]:
     rows = [line for line in text.split("\n") if line.strip()]
     values = [strict_json.parse_json(row.encode("utf-8"), limit=foreign.MAX_BYTES) for row in rows]
     fixed = _fix_all(values, findings)
@@ -145,7 +145,7 @@ def _lines(text: str, findings: Sequence[Finding]) -> tuple[str, list[Fixed]]:
     return "\n".join(made) + ("\n" if text.endswith("\n") else ""), fixed
 
 
-def _fix_all(whole: JsonValue, findings: Sequence[Finding]) -> list[Fixed]:
+def _fix_all(whole: JsonValue, findings: Sequence[Finding]) -> list[FixedFinding]:
     """Fix findings inside `whole`."""
     fixed = []
     for finding in sorted(findings, key=lambda one: _RULES.index(one.rule)):
@@ -155,7 +155,7 @@ def _fix_all(whole: JsonValue, findings: Sequence[Finding]) -> list[Fixed]:
         except (LookupError, ValueError):
             continue
         if what:
-            fixed.append(Fixed(finding, what))
+            fixed.append(FixedFinding(finding, what))
     return fixed
 
 
