@@ -94,6 +94,16 @@ def test_a_file_that_a_team_commits_has_no_path_of_this_machine(
     )
 
 
+def test_a_tool_that_only_some_clients_see_is_named(command: Command, stocked: Path) -> None:
+    python_tool(stocked / ".vespe/tools/tool-sent", "sent", "return 1")
+    assert command("config", "set", "approvals.ask", '["sent"]').code == 0
+    said = command("connect", "codex")
+    assert "checked: 1 tool in" in said.err and "(mine)" in said.err
+    assert "only for clients that can ask you: sent (its calls need approval)" in said.err
+    check = command("connect", "codex", "--json").document["check"]
+    assert (check["tools"], check["needs_asking"]) == (["mine"], ["sent"])
+
+
 @pytest.mark.parametrize("client", ["claude-desktop", "codex", "zed"])
 def test_a_file_of_the_users_own_has_absolute_paths(
     client: str, command: Command, stocked: Path, home: Path

@@ -13,6 +13,10 @@ from vespe.records import dataclass
 from vespe.trust.gate import Grant
 
 ASKS: Final = ("client", "deny", "allow")
+ONLY_ASKED: Final = (
+    " is only shown to clients that can ask their user, because its calls need approval"
+)
+"""What follows the name of a tool that a client without elicitation does not see."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

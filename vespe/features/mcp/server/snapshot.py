@@ -38,9 +38,6 @@ from vespe.projects.workspace import Workspace, watched_places
 from vespe.records import dataclass
 from vespe.tools import catalog, directory
 
-_ASKED: Final = (
-    "{} is only shown to clients that can ask their user, because its calls need approval"
-)
 _MOST_KEPT: Final = 256
 """So many tools are kept loaded."""
 
@@ -222,7 +219,7 @@ def look(
         always=found.always,
         names=_names(made.declared if made else found.tools),
         at_once=found.always | {reading.READ} if mode == "native" else frozenset(),
-        left_out=(*found.left_out, *map(_ASKED.format, sorted(asked))),
+        left_out=(*found.left_out, *(name + server_selection.ONLY_ASKED for name in sorted(asked))),
         asked=frozenset(asked),
         refusal=refusal,
     )

@@ -15,6 +15,7 @@ from vespe.documents import strict_json
 from vespe.documents.near import join_words
 from vespe.features.mcp.clients import entries, entry_files, environment
 from vespe.features.mcp.clients.table import CLIENTS, McpClient
+from vespe.features.mcp.server import selection
 from vespe.features.mcp.verbs import config
 from vespe.lazy import shutil
 from vespe.models import JsonObject
@@ -25,6 +26,7 @@ from vespe.trust import gate
 
 _PATIENCE_S = 20.0
 _ERROR = "vespe: error: "
+_WARNING = "vespe: warning: "
 _DOCTOR = "run `vespe doctor` to find the cause"
 _ON_PATH = (
     "put `vespe` on the PATH (as `uv tool install` and `pipx install` do), or use --absolute to "
@@ -146,12 +148,24 @@ def _asked(client: McpClient, entry: JsonObject, root: str, env: dict[str, str])
         "why": "",
         # it is there wherever there are tools
         "tools": [tool["name"] for tool in tools if tool["name"] != reading.READ],
+        "needs_asking": _needing_a_person(ended.stderr),
         "seconds": round(time.monotonic() - begun, 3),
     }
 
 
+def _needing_a_person(stderr: bytes) -> list[str]:
+    """Return the tools that the server warned of: it was started as by a client that cannot ask."""
+    lines = stderr.decode("utf-8", "replace").splitlines()
+    found = (line.removeprefix(_WARNING) for line in lines if line.startswith(_WARNING))
+    return sorted(
+        said.removesuffix(selection.ONLY_ASKED)
+        for said in found
+        if said.endswith(selection.ONLY_ASKED)
+    )
+
+
 def _failed(why: str, hint: str) -> JsonObject:
-    return {"ok": False, "why": why, "hint": hint, "tools": []}
+    return {"ok": False, "why": why, "hint": hint, "tools": [], "needs_asking": []}
 
 
 def _own_error(stderr: bytes) -> tuple[str, str]:
@@ -198,6 +212,11 @@ def _tell(seen: JsonObject, client: McpClient, scope: str | None) -> None:
         f"checked: {report.count(len(check['tools']), 'tool')} in {check['seconds']:.2f} s"
         + (f" ({names})" if names else "")
     )
+    if check["needs_asking"]:
+        rest = check["needs_asking"]
+        named = join_words(rest, most=4)
+        why = "its calls need approval" if len(rest) == 1 else "their calls need approval"
+        report.say(f"only for clients that can ask you: {named} ({why})")
     if check["needs"]:
         _warn_of_needs(check["needs"], client)
     if not check["tools"]:
