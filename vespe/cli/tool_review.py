@@ -112,7 +112,9 @@ def facts_of(tool: "ToolReview", *, place: str) -> list[tuple[str, JsonValue]]:
 
 def _runs(tool: "ToolReview") -> str:
     """Say what a call runs: a function of a file, or a command line as a shell would take it."""
-    if tool.type == "python_script" and len(tool.runs) == 2 and tool.runs[1].isidentifier():
+    kind = find_type(tool.type)
+    is_function = kind is not None and kind.is_python
+    if is_function and len(tool.runs) == 2 and tool.runs[1].isidentifier():
         path, function = tool.runs
         return f"{function}() in {shlex.quote(path)}"
     return shlex.join(tool.runs) or "-"
