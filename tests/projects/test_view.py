@@ -372,7 +372,7 @@ def test_what_its_user_says_keeps_the_approval(approved: Path, command: Callable
     assert may_run(approved)
     assert (
         "models see issue under the name new_issue"
-        in command("trust", "--yes", "--project", str(approved)).err
+        in command("trust", "--project", str(approved)).err
     )
 
 

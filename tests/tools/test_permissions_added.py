@@ -96,14 +96,14 @@ def test_its_form_is_checked_and_published(run: Run, project: Path) -> None:
 
 def test_a_review_shows_it(run: Run, project: Path) -> None:
     make(project, {"devices": ["/dev/tty"]})
-    shown = run("-m", "vespe", "trust", "--yes")
+    shown = run("-m", "vespe", "trust")
     assert shown.returncode == 0 and "/dev/tty" in shown.stdout + shown.stderr, shown
 
 
 @pytest.mark.skipif(machine().level == "off", reason="nothing is observed without a sandbox")
 def test_what_is_observed_has_it(run: Run, project: Path) -> None:
     make(project, {"devices": ["/dev/tty"]})
-    done = run("-m", "vespe", "trust", "--yes")
+    done = run("-m", "vespe", "trust")
     assert done.returncode == 0, done.stderr
     done = run("-m", "vespe", "tool", "observe", "t", "--json")
     assert json.loads(done.stdout)["permissions"]["devices"] == [], done.stderr
