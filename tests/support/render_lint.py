@@ -31,7 +31,7 @@ $ vespe lint
 An **error** is something that Vespe or a model API refuses. A **warning** can mislead a model or a reader. An **info** is worth a look.
 The exit code is 1 if there are errors (with `--strict` also for warnings), and 4 if the only file to lint is not JSON. A portability rule
 is about one API. It is an error in definitions in that API's format and with `--target`; otherwise
-it is a warning.
+it is a warning. It is an info where Vespe's own export avoids the problem: Gemini's limits on `parameters`, because Vespe sends `parametersJsonSchema`.
 
 - `--format text|json|sarif|github` chooses the output: text for people, JSON for scripts, SARIF 2.1.0 for code scanning, annotations for GitHub.
 - `--select` and `--ignore` take codes, families (`schema`) or prefixes of codes (`schema-required`). `--severity` sets the lowest severity to report.

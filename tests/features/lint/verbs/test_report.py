@@ -34,7 +34,7 @@ def test_text_keeps_a_finding_on_its_line(capsys: pytest.CaptureFixture[str]) ->
     lint_report.show_text([FINDING], 1)
     said = capsys.readouterr()
     assert said.out == "x,y:z:1:1: info a-b: t: 50% off\\nnow\n    fix: do: it\n"
-    assert said.err == "0 errors, 0 warnings, 1 remark in 1 tool\n"
+    assert said.err == "0 errors, 0 warnings, 1 info in 1 tool\n"
 
 
 def test_on_a_terminal_findings_stand_beneath_their_file_and_a_fix_is_said_once() -> None:

@@ -51,7 +51,7 @@ def show_text(findings: Sequence[Finding], tools: int) -> None:
     parts = [
         _count(counted["errors"], "error"),
         _count(counted["warnings"], "warning"),
-        *([_count(infos, "remark")] if infos else []),
+        *([_count(infos, "info")] if infos else []),
     ]
     report.say(f"{', '.join(parts)} in {_count(tools, 'tool')}")
 
