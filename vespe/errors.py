@@ -548,14 +548,18 @@ class LoginRequired(Refused):
 
 
 class AddressRefused(Refused):
-    """An HTTP tool's host is, or resolves to, an address that tools may not reach."""
+    """An HTTP tool's host is, or resolves to, an address that tools may not reach; the hint allows
+    it on `port` alone where that is known.
+    """
 
     code = "address_refused"
 
-    def __init__(self, host: str, *, address: str, why: str, hint: str = "") -> None:
+    def __init__(self, host: str, *, address: str, why: str, port: int = 0, hint: str = "") -> None:
+        shown = f"[{host}]" if port and ":" in host else host
+        entry = f"{shown}:{port}" if port else host
         super().__init__(
             f"the host {host} is refused: {address} is {why}",
-            hint=hint or f"only you can allow it: `vespe config set allow_hosts '[\"{host}\"]'`",
+            hint=hint or f"only you can allow it: `vespe config set allow_hosts '[\"{entry}\"]'`",
             details={"host": host, "address": address, "why": why},
         )
         self.host, self.address, self.why = host, address, why

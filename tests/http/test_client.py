@@ -145,8 +145,9 @@ def test_p37_the_user_s_list_opens_one_host_as_it_is_written(server: Loopback) -
     client = Client(Dialler([f"internal.example:{server.port}"], resolve=answering(["127.0.0.1"])))
     assert get(client, server.url(host="Internal.example")).status == 200
     for other in ("127.0.0.1", "localhost", "other.example"):
-        with pytest.raises(AddressRefused):
+        with pytest.raises(AddressRefused) as caught:
             get(client, server.url(host=other))
+        assert f"""allow_hosts '["{other}:{server.port}"]'`""" in caught.value.hint
     client.close()
     assert server.connections == 1
 

@@ -188,10 +188,12 @@ def lines_of_change(tool: "ToolChange") -> list[str]:
     """
     lines = [f"\n{report.one_line(tool.name)}: what changed (effect on callers: {tool.verdict})"]
     for change in tool.changes:
-        lines.append(
-            f"  {change.verdict:<11} {change.part} {report.one_line(change.pointer)}: "
-            f"{report.one_line(change.message)}"
-        )
+        message = report.one_line(change.message)
+        if change.part == "tool":  # its message is what the whole tool does, and it has no place
+            lines.append(f"  {change.verdict:<11} the tool {message}")
+        else:
+            place = " ".join(filter(None, (change.part, report.one_line(change.pointer))))
+            lines.append(f"  {change.verdict:<11} {place}: {message}")
     lines += [*lines_of_fields(tool.fields), *(f"  {report.one_line(file)}" for file in tool.files)]
     return lines + [
         f"    {report.one_line(line)}" for diff in tool.diffs for line in diff.split("\n")

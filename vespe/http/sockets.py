@@ -287,7 +287,7 @@ class Dialler:
     def _dial(self, host: str, port: int, limits: ExchangeLimits) -> Stream:
         found = [host] if addresses.is_address(host) else self._addresses(host, port)
         if not addresses.is_listed(host, port, self._allow_hosts):
-            self._judge(host, found)
+            self._judge(host, port, found)
         why = "it has no address"
         for index, address in enumerate(found):
             try:
@@ -328,15 +328,17 @@ class Dialler:
             ) from answer
         return answer
 
-    def _judge(self, host: str, found: Sequence[str]) -> None:
+    def _judge(self, host: str, port: int, found: Sequence[str]) -> None:
         for address in found:
             why = addresses.why_denied(address)
             if why:
-                raise AddressRefused(host, address=address, why=why)
+                raise AddressRefused(host, address=address, why=why, port=port)
         for address in found:
             inner = addresses.find_ipv4(address)
             if self._owns(address) or (inner is not None and self._owns(inner)):
-                raise AddressRefused(host, address=address, why="an address of this machine")
+                raise AddressRefused(
+                    host, address=address, why="an address of this machine", port=port
+                )
 
 
 def _connect(address: str, port: int, at_most_s: float) -> "socket.socket":

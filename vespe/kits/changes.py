@@ -153,7 +153,7 @@ def _verdicts(old: str, new: str) -> dict[str, tuple[Change, ...]] | str:
     nobody can say.
     """
     if old == NOT_HERE[0]:
-        return "the locked version is not on this machine, so nothing can be compared"
+        return "cannot be compared: the locked version is not on this machine"
     try:
         return {found.uid: found.changes for found in compared_versions.compare(old, new)}
     except VespeError as error:

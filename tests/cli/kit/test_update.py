@@ -111,6 +111,9 @@ def test_what_is_new_and_what_is_gone_is_shown(command: Command, lock: Path, sou
         ]
     }
     assert tools == {"more": "compatible", "rain_tool": "breaking", "other": "compatible"}
+    shown = command("kit", "update", "rain", "--dry-run").err
+    assert "  compatible  the tool is new\n" in shown
+    assert "  breaking    the tool was removed: calls of it fail\n" in shown
 
 
 def test_to_goes_to_another_ref_and_keeps_it(command: Command, lock: Path, source: Path) -> None:

@@ -47,14 +47,17 @@ _OPTIONS: Final = (
     ),
     click.option("--method", metavar="NAME", help="The method of an http_request; default: GET."),
     click.option(
-        "--args", metavar="JSON", help="Fixed configuration that the model neither sees nor sets."
+        "--args",
+        metavar="JSON",
+        help="How the inputs become the command or the request, or fixed arguments of the "
+        "function; the model does not see it.",
     ),
     click.option(
         "--secret",
         "secrets",
         metavar="NAME",
         multiple=True,
-        help="An environment variable that the tool may see; repeatable.",
+        help="A secret that the tool needs, such as an API key; repeatable.",
     ),
     *(
         click.option(

@@ -373,7 +373,7 @@ def _judge(host: str, found: list[str], port: Any, allow_hosts: list[str]) -> No
         inner = addresses.find_ipv4(address)
         own = sockets.is_own(address) or (inner is not None and sockets.is_own(inner))
         if why := addresses.why_denied(address) or ("an address of this machine" if own else None):
-            _REFUSALS.append(AddressRefused(host, address=address, why=why))
+            _REFUSALS.append(AddressRefused(host, address=address, why=why, port=int(port or 0)))
             raise _REFUSALS[0]
 
 
