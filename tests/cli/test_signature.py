@@ -50,6 +50,10 @@ def test_the_example_has_every_required_input_in_a_type_that_fits() -> None:
         == "vespe tool run mean 'n=[1]'"
     )
     assert (
+        example("buy", schema(["items"], items={"type": "array", "items": {"type": "string"}}))
+        == """vespe tool run buy 'items=["TEXT"]'"""
+    )
+    assert (
         example("say", schema(["to"], to={"type": "string", "examples": ["the world"]}))
         == "vespe tool run say 'to=the world'"
     )

@@ -9,6 +9,7 @@ from vespe.models import JsonObject, JsonValue
 
 _LONGEST_CHOICE: Final = 30
 _SAMPLES: Final = {"integer": "1", "number": "1", "boolean": "true", "object": "{}", "null": "null"}
+_ITEMS: Final = {**_SAMPLES, "string": '"TEXT"'}
 
 
 def signature(schema: JsonObject) -> str:
@@ -74,7 +75,7 @@ def _sample(facts: JsonObject) -> str:
     if (
         facts.get("type") == "array"
         and isinstance(items, dict)
-        and (of := _SAMPLES.get(str(items.get("type"))))
+        and (of := _ITEMS.get(str(items.get("type"))))
     ):
         return f"[{of}]"
     return _SAMPLES.get(str(facts.get("type")), "TEXT")

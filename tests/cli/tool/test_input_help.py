@@ -33,6 +33,36 @@ def test_the_page_of_a_tool_has_its_inputs_and_a_command_that_runs(command: Comm
     assert command(*example.split()[2:]).code == 0
 
 
+def test_a_boolean_is_shown_as_the_option_that_it_is_and_takes_no_value(
+    command: Command, project: Path
+) -> None:
+    python_tool(
+        project / ".vespe/tools/tool-order",
+        "order",
+        "return [express, gift_wrap]",
+        params="express=False, gift_wrap=None",
+        schema={
+            "type": "object",
+            "properties": {
+                "express": {"type": "boolean", "default": False},
+                "gift_wrap": {"type": ["boolean", "null"]},
+            },
+        },
+    )
+    page = command("tool", "run", "order", "--help").out
+    assert "Inputs:\n  Write each as NAME=VALUE or --NAME VALUE.\n" in page
+    assert "--express / --no-express " in page and "boolean, default false" in page
+    assert "--gift_wrap / --no-gift_wrap " in page
+    said = command("tool", "run", "order", "--express", "--no-gift_wrap", "--json")
+    assert said.document["result"] == [True, False]
+    refused = command("tool", "run", "order", "--gift-wrap", "true")
+    assert refused.code == 2 and "'true' is not KEY=VALUE" in refused.err
+    assert (
+        "`--gift-wrap` takes no value: write `--gift-wrap`, `--no-gift-wrap` or `gift_wrap=false`"
+        in " ".join(refused.err.split())
+    )
+
+
 def test_without_a_name_the_page_is_the_command_s_own_and_a_name_is_needed(
     command: Command,
 ) -> None:

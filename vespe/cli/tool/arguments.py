@@ -41,14 +41,23 @@ def as_pairs(tool: Tool, words: Sequence[str]) -> list[str]:
 
     Raises UsageError for an option that is not one of the tool's inputs, or lacks its value.
     """
-    found, rest = [], iter(words)
+    found, rest, flag = [], iter(words), ""
     for word in rest:
         if not word.startswith("--"):
+            if flag and "=" not in word:
+                option = flag.replace("_", "-")
+                raise errors.UsageError(
+                    f"{word!r} is not KEY=VALUE",
+                    hint=f"`--{option}` takes no value: write `--{option}`, `--no-{option}` or "
+                    f"`{flag}=false`",
+                )
             found.append(word)
+            flag = ""
             continue
         option, equals, value = word[2:].partition("=")
         key, off = _input_of(tool, option)
-        if off or (not equals and "boolean" in _types(_property(tool, key), tool.input_schema)):
+        flag = key if off or (not equals and is_flag(tool, key)) else ""
+        if flag:
             value = "false" if off else "true"
         elif not equals:
             value = next(rest, "")
@@ -60,6 +69,11 @@ def as_pairs(tool: Tool, words: Sequence[str]) -> list[str]:
     return found
 
 
+def is_flag(tool: Tool, key: str) -> bool:
+    """Say whether an input can be a boolean, so that its option takes no value."""
+    return "boolean" in _types(_property(tool, key), tool.input_schema)
+
+
 def _input_of(tool: Tool, option: str) -> tuple[str, bool]:
     """Return the input that an option names, and whether it is the `--no-` form of a boolean."""
     names = [key for key, _, _ in inputs(tool.input_schema)]
@@ -67,11 +81,7 @@ def _input_of(tool: Tool, option: str) -> tuple[str, bool]:
     if option in known:
         return known[option], False
     plain = option.removeprefix("no-")
-    if (
-        plain != option
-        and plain in known
-        and "boolean" in _types(_property(tool, known[plain]), tool.input_schema)
-    ):
+    if plain != option and plain in known and is_flag(tool, known[plain]):
         return known[plain], True
     hint = suggest(option, names) or f"`vespe tool run {tool.name} --help` shows its inputs"
     raise errors.UsageError(

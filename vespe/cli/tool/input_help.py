@@ -7,6 +7,7 @@ import sys
 import click
 
 from vespe.cli import report, signature
+from vespe.cli.tool import arguments
 from vespe.cli.tool.show import kind
 from vespe.documents import strict_json
 from vespe.models import JsonObject, Tool
@@ -20,11 +21,12 @@ def show(context: click.Context, tool: Tool) -> int:
     with formatter.indentation():
         formatter.write_text(report.one_line(" ".join(tool.description.split())))
     rows = [
-        (f"--{key} {key.upper()}", _said(facts, needed=needed))
+        (_option(tool, key), _said(facts, needed=needed))
         for key, facts, needed in signature.inputs(tool.input_schema)
     ]
     if rows:
         with formatter.section("Inputs"):
+            formatter.write_text("Write each as NAME=VALUE or --NAME VALUE.")
             formatter.write_dl(
                 [(report.one_line(name), report.one_line(text)) for name, text in rows]
             )
@@ -42,6 +44,10 @@ def _usage(tool: Tool) -> str:
         for key, _, needed in signature.inputs(tool.input_schema)
     ]
     return report.one_line(" ".join(words))
+
+
+def _option(tool: Tool, key: str) -> str:
+    return f"--{key} / --no-{key}" if arguments.is_flag(tool, key) else f"--{key} {key.upper()}"
 
 
 def _said(facts: JsonObject, *, needed: bool) -> str:

@@ -84,6 +84,9 @@ def command(
 
     KEY=VALUE and --KEY VALUE are converted to the types in the tool's schema. KEY:=JSON is raw
     JSON, and KEY=@FILE reads a file. `vespe tool run NAME --help` shows the tool's arguments.
+
+    Give a list as JSON or repeat the key: `items=a items=b`. An object is JSON in quotes. A boolean
+    is true or false; `--KEY` and `--no-KEY` also work.
     """
     if name is None or name.startswith("-"):
         return _page(context) if helped and name is None else _nameless(context, name)
