@@ -8,7 +8,7 @@ from vespe.calls.previews import Preview
 from vespe.calls.question_texts import question_text
 from vespe.models import Tool
 
-WHY = "it may change something, since it is not marked as read-only"
+WHY = "it is not marked read-only and may change something"
 
 
 def made(scope: str = "project_tools", **fields: Any) -> Question:

@@ -32,3 +32,8 @@ def test_a_word_that_is_neither_is_2_and_the_topics_are_named(command: Command) 
     assert "exit-codes" in command("help", "xyz").err
     assert "did you mean exit-codes?" in command("help", "exit").err
     assert command("help", "tool", "rn").code == 2
+
+
+def test_a_group_of_a_feature_ends_with_its_example(command: Command) -> None:
+    shown = command("secret", "--help").out.rstrip()
+    assert shown.endswith("\n\nExample: vespe secret set GITHUB_TOKEN && vespe secret check")

@@ -171,7 +171,7 @@ def test_a_question_about_a_call_fits_the_terminal_and_spells_its_keys_out_once(
     )
     shown = plain(said).split("Run it?")[0].splitlines()[1:]
     assert all(len(line) <= columns for line in shown) and said.count("Run it? [y/s/p") == 2
-    assert said.count("s   yes, in this session") == 1 and "You are asked because it may" in said
+    assert said.count("s   yes, in this session") == 1 and "You are asked because it is not" in said
 
 
 HOSTILE: Final = Path(__file__).parents[1] / "cases/questions/asked.json"

@@ -394,10 +394,13 @@ def test_single_files_can_be_read_before_the_answer(cloned: Path) -> None:
     python_tool(cloned / ".vespe/tools/tool-z", "aa", "return 'second'")
     typed = "d tool-z/main.py\nd nope\nx\ns\ns\ns\ns\ns\ns\ns\n\n"
     shown = vespe_on_a_terminal("trust", cwd=cloned, typed=typed, PAGER="cat", CI="")
-    assert shown.count("[y/N/d/s]") >= 11 and "cancelled: you answered no" in shown
+    assert shown.count("[y/N/d FILE/s]") >= 11 and "cancelled: you answered no" in shown
     # in the review and by `d`: `s` goes on behind it
     assert shown.count("|     return 'second'") == 2
-    assert "the files are" in shown and "that was the last file" in shown
+    assert "that was the last file" in shown
+    words = " ".join(shown.split())
+    assert "there is no such file: nope; the files are" in words
+    assert words.count("s shows the files one after another") == 2  # at first, and for `x`
     assert vespe("tool", "run", "one", cwd=cloned).returncode == 6
     shown = vespe_on_a_terminal("trust", cwd=cloned, typed="s\nY\n", PAGER="cat", CI="")
     assert "approved" in shown and vespe("tool", "run", "one", cwd=cloned).returncode == 0

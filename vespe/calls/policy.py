@@ -47,7 +47,7 @@ IN_PROGRAM: Final = "program"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
     """A call that needs approval: the tool, its inputs, and why you are asked, in a clause such as
-    "it may change something, since it is not marked as read-only".
+    "it is not marked read-only and may change something".
 
     `origins` shows where arguments come from, if the conversation is known: `{"recipient": "from
     read_inbox, not from you"}`. `previews` show what the call would do, if its project is known:
@@ -336,7 +336,7 @@ def _why(tool: Tool, asking: PolicyRule | None) -> str:
     if asking is None:
         found = effects_of(tool)
         may = next((words for effect, words in _MAY.items() if effect in found), _MAY_CHANGE)
-        return f"it {may}, since it is not marked as read-only"
+        return f"it is not marked read-only and {may}"
     if asking.tool == _AFTER:
         return f"it {asking.where}"
     return f"a rule of the configuration asks before calls of `{asking.tool}`"

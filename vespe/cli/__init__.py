@@ -10,7 +10,7 @@ import click
 
 from vespe import defaults
 from vespe.cli import boundary
-from vespe.cli.verbs import ABSENT, ALIASES, GROUPS, NEVER_SUGGESTED, VERBS
+from vespe.cli.verbs import ABSENT, ALIASES, EXAMPLES, GROUPS, NEVER_SUGGESTED, VERBS
 from vespe.errors import MissingFeature
 
 
@@ -68,7 +68,14 @@ class LazyGroup(click.Group):
             return None
         first, second = self.table[cmd_name]
         if isinstance(second, dict):
-            return LazyGroup(name=cmd_name, help=first, table=second, no_args_is_help=True)
+            example = EXAMPLES.get(cmd_name)
+            return LazyGroup(
+                name=cmd_name,
+                help=first,
+                table=second,
+                no_args_is_help=True,
+                epilog=f"Example: {example}" if example else None,
+            )
         command: click.Command = importlib.import_module(first).command
         command.context_class = _Context
         if not any(parameter.name == "no_color" for parameter in command.params):

@@ -240,11 +240,11 @@ def confirm(
     if yes or not files or not options.interactive():
         return options.confirm(question, yes=yes)
     at = -1
-    keys = "y approves, n cancels, d FILE shows a file, s shows the next one"
+    keys = "y approves, n cancels, d FILE shows one file, s shows the files one after another"
     report.say(keys)
     while True:
         said = click.prompt(
-            f"{wrap(question, sys.stderr)} [y/N/d/s]", "n", show_default=False, err=True
+            f"{wrap(question, sys.stderr)} [y/N/d FILE/s]", "n", show_default=False, err=True
         )
         word, _, wanted = str(said).strip().partition(" ")
         if word.lower() in ("y", "yes"):
@@ -262,7 +262,9 @@ def confirm(
         elif word == "s":
             report.say("that was the last file")
         else:
-            report.say(f"{keys}; the files are {report.one_line(join_words(files))}")
+            wanted = wanted.strip() if word == "d" else ""
+            first = f"there is no such file: {report.one_line(wanted)}" if wanted else keys
+            report.say(f"{first}; the files are {report.one_line(join_words(files))}")
 
 
 def _show_file(path: str, text: str | None) -> None:

@@ -100,6 +100,8 @@ GROUPS: Final[dict[str, tuple[str, ...]]] = {
 """The headings of the first help page; a verb that is in none of them comes last, under one of its
 own.
 """
+EXAMPLES: Final[dict[str, str]] = {}
+"""The last line of a group's help page, where its feature gives one."""
 ALIASES: Final[dict[str, dict[str, str]]] = {
     "": {
         "run": "tool run",
@@ -151,6 +153,8 @@ def _add(words: str, row: dict[str, str]) -> None:
     group, _, name = words.rpartition(" ")
     table = VERBS[group][1] if group else VERBS
     entry = (row["module"], row["help"]) if "module" in row else (row["help"], {})
+    if example := row.get("example"):
+        EXAMPLES[words] = example
     if heading := row.get("heading"):
         GROUPS[heading] = _behind(GROUPS[heading], row.get("after", ""), name)
     rest = list(table.items())

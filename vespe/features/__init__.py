@@ -222,6 +222,7 @@ FEATURES: Final[dict[str, dict[str, Any]]] = {
         "verbs": {
             "secret": {
                 "help": "Store, list and check secrets.",
+                "example": "vespe secret set GITHUB_TOKEN && vespe secret check",
                 "heading": "Settings",
                 "after": "config",
             },

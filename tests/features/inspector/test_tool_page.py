@@ -23,7 +23,7 @@ def test_any_other_tool_waits_for_a_yes_to_exactly_what_is_shown(pages: Pages) -
     page = pages.follow(asked)
     key = asked.headers["location"].partition("waiting=")[2].partition("#")[0]
     assert "Run it?" in page
-    assert "not marked as read-only" in page
+    assert "is not marked read-only and may" in page
     assert "outcome ok" not in page
     assert "hello" in pages.follow(pages.post(*words, waiting=key, answer="once"))
     assert pages.post(*words, waiting=key, answer="once").status == 404  # one yes is for one call

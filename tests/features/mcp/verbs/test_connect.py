@@ -152,6 +152,7 @@ def test_the_servers_own_error_is_told_and_that_the_entry_was_written(
     assert "cannot start the server: running programs needs the extra vespe[code]" in shown
     assert "hint: install it with" in shown and "on the PATH" not in shown
     assert "`vespe mcp config claude-code --remove` removes it" in shown
+    assert ".mcp.json and works once the extra is installed; `vespe mcp config" in shown
     again = command("connect", "claude-code", "--json", "--", "--tools-modes", "code")
     check = again.document["check"]
     assert check["why"] == "there is no option --tools-modes" and "--tools-mode" in check["hint"]

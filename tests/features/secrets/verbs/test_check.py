@@ -43,6 +43,8 @@ def test_what_the_tools_here_need_is_fetched_and_never_shown(
             "message": "has no value: `vespe secret set TWO`",
         },
     ]
+    assert "`vespe secret set NAME --ref …`" in command("secret", "check", "TWO").err
+    assert "--ref" not in command("secret", "check", "ONE").err
     assert command("secret", "check", "ONE").out == "ONE\tok\tcommand\ta\t\n"
     done = command("secret", "check", "OTHER")
     assert done.code == 1 and "OTHER\tunavailable\tfile\t\t" in done.out

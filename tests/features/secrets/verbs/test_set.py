@@ -120,9 +120,18 @@ def test_a_value_that_is_typed_is_not_shown(project: Path) -> None:
     assert file.read_text(encoding="utf-8") == "hunter2"
 
 
+def test_an_empty_line_is_not_stored_and_asked_again(project: Path) -> None:
+    shown = typed(project, "\nhunter2\n", "secret", "set", "TOKEN", "--store", "file")
+    assert "an empty value is not stored; Ctrl-C cancels" in shown
+    assert shown.count("Value of TOKEN") == 2 and "stored TOKEN in file:" in shown
+    shown = typed(project, "\n\x03", "secret", "set", "OTHER", "--store", "file")
+    assert "an empty value is not stored" in shown and "stored OTHER" not in shown
+
+
 def typed(project: Path, text: str, *words: str) -> str:
-    """Run vespe on a terminal of its own, and type once it asks; return what is shown."""
+    """Run vespe on a terminal of its own, and type a line each time it asks; return what is shown."""
     ours, theirs = pty.openpty()
+    lines = text.splitlines(keepends=True)
     # A session of its own, whose terminal this is: a password is asked for on /dev/tty.
     code = (
         "import fcntl, os, sys, termios\nos.setsid()\nfcntl.ioctl(0, termios.TIOCSCTTY, 0)\n"
@@ -141,8 +150,7 @@ def typed(project: Path, text: str, *words: str) -> str:
         with contextlib.suppress(OSError):  # the other end is closed
             while chunk := os.read(ours, 65536):
                 shown += chunk
-                if text and b"Value of " in shown and shown.endswith(b": "):
-                    os.write(ours, text.encode())
-                    text = ""
+                if lines and b"Value of " in shown and shown.endswith(b": "):
+                    os.write(ours, lines.pop(0).encode())
     os.close(ours)
     return shown.decode("utf-8")

@@ -27,6 +27,7 @@ from vespe.trust import gate
 _PATIENCE_S = 20.0
 _ERROR = "vespe: error: "
 _WARNING = "vespe: warning: "
+_EXTRA = "needs the extra"
 _DOCTOR = "run `vespe doctor` to find the cause"
 _ON_PATH = (
     "put `vespe` on the PATH (as `uv tool install` and `pipx install` do), or use --absolute to "
@@ -205,7 +206,8 @@ def _tell(seen: JsonObject, client: McpClient, scope: str | None) -> None:
         if seen["changed"]:
             remove = f"vespe mcp config {client.name} --remove"
             remove += f" --scope {scope}" if scope else ""
-            report.note(f"the entry stays in {seen['path']}; `{remove}` removes it")
+            works = " and works once the extra is installed" if _EXTRA in check["why"] else ""
+            report.note(f"the entry is written to {seen['path']}{works}; `{remove}` removes it")
         return
     names = join_words(check["tools"], most=4, see="`vespe tool list` shows all")
     report.say(

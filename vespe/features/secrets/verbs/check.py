@@ -38,6 +38,11 @@ def command(secret_names: tuple[str, ...], project_dir: str | None, as_json: boo
                 for row in rows
             ],
         )
+        if any(row["state"] == "missing" for row in rows):
+            report.note(
+                "if a value is kept elsewhere, `vespe secret set NAME --ref …` stores a reference "
+                "to it"
+            )
     return 0 if all(row["state"] == "ok" for row in rows) else 1
 
 

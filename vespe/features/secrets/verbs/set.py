@@ -105,7 +105,9 @@ def _value(name: str, source: str | None) -> str:
                 "there is no terminal to ask for the value on",
                 hint=f"`vespe secret set {name} --from -` reads it from stdin",
             )
-        return str(click.prompt(f"Value of {name}", hide_input=True, err=True))
+        while not (value := _prompted(name)):
+            report.say("an empty value is not stored; Ctrl-C cancels")
+        return value
     if source == "-":
         data = sys.stdin.buffer.read(sources.MOST_BYTES + 1)
     else:
@@ -118,3 +120,10 @@ def _value(name: str, source: str | None) -> str:
         return sources.value_in(data)
     except ValueError as error:
         raise errors.UsageError(f"what was read cannot be a secret: {error}") from None
+
+
+def _prompted(name: str) -> str:
+    # Without a default, click asks again after an empty line and does not say why.
+    return str(
+        click.prompt(f"Value of {name}", default="", show_default=False, hide_input=True, err=True)
+    )
