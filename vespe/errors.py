@@ -276,7 +276,9 @@ class KitNotFound(NotFound):
     def __init__(self, kit_id: str, *, close: Sequence[str] = (), among: str = "kit") -> None:
         super().__init__(
             f"no {among} is called {kit_id!r}",
-            hint=_nearest(close) or "`vespe kit list` shows every kit and its root",
+            hint=_nearest(close)
+            or "`vespe kit list` shows every kit and its root; a kit in a directory is found after "
+            "`vespe kit link DIR`",
             details={"kit_id": kit_id, "close": list(close)},
         )
         self.kit_id, self.close = kit_id, tuple(close)

@@ -248,21 +248,22 @@ def redescribed(text: str, before: JsonObject, after: JsonObject) -> str:
     """Return a description.md with the parts that `describe` wrote for `before` as it writes them
     for `after`. What its author wrote or changed stays.
     """
-    if text == describe(before["name"], before):
-        return describe(after["name"], after)
-    heading, table = _heading(before["name"], before), _table(before)
+    old, new = (document.get("name", "") for document in (before, after))
+    if text == describe(old, before):
+        return describe(new, after)
+    heading, table = _heading(old, before), _table(before)
     if text.startswith(heading):
-        text = _heading(after["name"], after) + text.removeprefix(heading)
+        text = _heading(new, after) + text.removeprefix(heading)
     return text.replace(table, _table(after), 1) if table else text
 
 
 def _heading(name: str, document: JsonObject) -> str:
-    return strict_json.repair_surrogates(f"# {name}\n\n{document['description']}\n")
+    return strict_json.repair_surrogates(f"# {name}\n\n{document.get('description', '')}\n")
 
 
 def _table(document: JsonObject) -> str:
     """Return the section with the inputs, "" where there are none."""
-    schema = document["schema"]["input"]
+    schema = document.get("schema", {}).get("input")
     properties = schema.get("properties") if isinstance(schema, dict) else None
     if not isinstance(properties, dict) or not properties:
         return ""

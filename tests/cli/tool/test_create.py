@@ -133,12 +133,27 @@ def test_directories_are_readable_and_no_two_tools_share_one(
     assert (project / ".vespe/tools/tool-greet/config.json").is_file()
 
 
+def test_what_comes_next_in_a_kit_that_no_project_finds_are_two_commands_that_work(
+    command: Command, project: Path
+) -> None:
+    command("kit", "create", "text_tools", "--in", str(project))
+    made = ("tool", "create", "upper", "--type", "python_script", "--kit", "./text_tools")
+    said = " ".join(plain(vespe_on_a_terminal(*made, cwd=project)).split())
+    assert "`vespe kit link ./text_tools`, then `vespe kit activate text_tools`" in said
+    refused = command("kit", "activate", "kit_of_nobody")
+    assert refused.code == 3 and "found after `vespe kit link DIR`" in refused.err
+    assert command("kit", "link", str(project / "text_tools")).code == 0
+    assert command("kit", "activate", "text_tools").code == 0
+    assert command("tool", "run", "upper", "--help").code == 0
+
+
 def test_what_comes_next_in_a_kit_that_is_not_active_is_its_activation(
     command: Command, project: Path
 ) -> None:
     command("kit", "create", "mine")
     made = ("tool", "create", "--type", "python_script", "--kit", "mine")
-    assert "`vespe kit activate mine`" in plain(vespe_on_a_terminal(*made, "first", cwd=project))
+    said = plain(vespe_on_a_terminal(*made, "first", cwd=project))
+    assert "`vespe kit activate mine`" in said and "kit link" not in said
     assert command("kit", "activate", "mine").code == 0
     assert "`vespe tool run second --help`" in plain(
         vespe_on_a_terminal(*made, "second", cwd=project)

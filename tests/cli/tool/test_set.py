@@ -33,6 +33,23 @@ def test_what_changed_is_written_and_shown(command: Command, tool: Path) -> None
     assert "limits" not in json.loads(tool.read_text(encoding="utf-8"))
 
 
+def test_a_page_that_still_has_the_old_table_is_named(command: Command, project: Path) -> None:
+    command("tool", "create", "order", "--url", "https://shop.example/{item}")
+    words = ("tool", "set", "order", "schema.input.properties.item.type=integer")
+    assert "still says" not in command(*words, "--dry-run").err
+    assert "description.md still says what order was before" in command(*words).err
+    config = project / ".vespe/tools/tool-order/config.json"
+    whole = config.read_text(encoding="utf-8")
+    wrong = {key: value for key, value in json.loads(whole).items() if key != "description"}
+    config.write_text(json.dumps(wrong), encoding="utf-8")
+    assert command("tool", "set", "order", "version=1").code == 0
+    config.write_text(whole, encoding="utf-8")
+    page = config.with_name("description.md")
+    page.write_text("# My own words\n", encoding="utf-8")
+    said = command("tool", "set", "order", "schema.input.properties.item.type=number")
+    assert said.code == 0 and "still says" not in said.err
+
+
 def test_what_is_refused_and_what_is_only_tried_writes_nothing(
     command: Command, tool: Path
 ) -> None:

@@ -8,8 +8,10 @@ import click
 
 from vespe.cli import options, report
 from vespe.cli.tool import editor, field_options
-from vespe.errors import ProjectNotFound
+from vespe.errors import KitNotFound, ProjectNotFound
+from vespe.kits import roots
 from vespe.kits.create import add_tool
+from vespe.lazy import shlex
 from vespe.models import Tool
 from vespe.projects import project_tools
 from vespe.projects.workspace import find_root, open_workspace
@@ -78,9 +80,7 @@ def command(name: str, kind: str | None, source: str | None, in_place: bool, **g
         tool = project_tools.create_tool(root, draft)
     _made(tool, root, draft, given["kit"], given["as_json"])
     if not given["as_json"]:
-        report.next_step(
-            _next(tool, in_kit=given["kit"] is not None, project_dir=given["project_dir"])
-        )
+        report.next_step(_next(tool, kit=given["kit"], project_dir=given["project_dir"]))
     if given["then_edit"]:
         editor.edit(tool.directory or "")
 
@@ -147,14 +147,32 @@ def _copied(tool: Tool, path: str, kit: str | None) -> str:
     return f"it has a copy of {file}; after a change, {words}` copies it again{aside}"
 
 
-def _next(tool: Tool, *, in_kit: bool, project_dir: str | None) -> str:
-    kit = os.path.basename(os.path.dirname(tool.directory or ""))
-    if in_kit and not _is_active(kit, project_dir):
-        return f"`vespe kit activate {kit}` makes it available in a project"
+def _next(tool: Tool, *, kit: str | None, project_dir: str | None) -> str:
+    path = os.path.dirname(os.path.realpath(tool.directory or ""))
+    kit_id = os.path.basename(path)
+    if kit is not None and not _is_found(kit_id, path, project_dir):
+        return (
+            f"`vespe kit link {shlex.quote(kit)}`, then `vespe kit activate {kit_id}` makes it "
+            "available in a project"
+        )
+    if kit is not None and not _is_active(kit_id, project_dir):
+        return f"`vespe kit activate {kit_id}` makes it available in a project"
     return (
         f"`vespe tool run {tool.name} --help` shows its arguments, `vespe tool edit "
         f"{tool.name}` opens it"
     )
+
+
+def _is_found(kit_id: str, path: str, project_dir: str | None) -> bool:
+    """Say whether the kit's id leads to the directory `path`."""
+    try:
+        root: str | None = find_root(project_dir)
+    except ProjectNotFound:
+        root = None
+    try:
+        return os.path.realpath(roots.find_kit(kit_id, project=root).path) == path
+    except KitNotFound:
+        return False
 
 
 def _is_active(kit: str, project_dir: str | None) -> bool:

@@ -7,10 +7,10 @@ import click
 from vespe import errors
 from vespe.cli import options, report
 from vespe.cli.tool import owner
-from vespe.defaults import CONFIG_FILE
+from vespe.defaults import CONFIG_FILE, DESCRIPTION_FILE
 from vespe.documents import strict_json
 from vespe.models import JsonObject
-from vespe.tools import authoring, changing
+from vespe.tools import authoring, changing, syncing
 from vespe.tools.secret_items import names_in
 
 
@@ -67,3 +67,8 @@ def command(
         report.emit(diff) if diff else report.say(f"{name} has that already")
         if diff and not dry_run:
             report.say(f"updated {name}")
+            if syncing.is_page_behind(entry.path, before, after, kit=entry.kit_id):
+                report.note(
+                    f"{DESCRIPTION_FILE} still says what {name} was before: "
+                    f"{os.path.join(entry.path, DESCRIPTION_FILE)}"
+                )
