@@ -52,7 +52,7 @@ def test_where_the_old_version_is_not_here_all_of_the_new_one_is_shown_with_no_v
         (change,) = update.changes
         assert (
             change.verdict == "unknown"
-            and "nothing can be compared" in change.tools[0].changes[0].message
+            and "cannot be compared" in change.tools[0].changes[0].message
         )
         assert any("+new" in diff for diff in change.tools[0].diffs) and all(
             old is None for old, _ in change.fields.values()
