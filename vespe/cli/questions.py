@@ -41,9 +41,10 @@ def read_line(prompt: str, over: threading.Event | None = None) -> str | None:
     """Return what a person types, without the end of the line; None at the end of the input, and as
     soon as `over` is set.
     """
-    sys.stderr.write(prompt)
-    sys.stderr.flush()
     try:
+        # In here too: an answer, or Ctrl-C, may come as soon as the prompt is seen.
+        sys.stderr.write(prompt)
+        sys.stderr.flush()
         while over is not None and not _is_ready():
             if over.is_set():
                 report.say("")
