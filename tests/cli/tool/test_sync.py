@@ -77,6 +77,25 @@ def test_a_description_of_ones_own_stays_and_the_other_docstring_is_told(
     assert "docstring" not in command("tool", "sync", "greet").err
 
 
+def test_a_tool_without_a_description_is_brought_up_to_date_too(
+    command: Command, project: Path, tool: Path
+) -> None:
+    config = tool / "config.json"
+    document = json.loads(config.read_text(encoding="utf-8"))
+    del document["description"]
+    config.write_text(json.dumps(document), encoding="utf-8")
+    (project / "greet.py").write_text(AFTER, encoding="utf-8")
+    done = command("tool", "sync", "greet", "--json")
+    assert done.code == 0 and "description" not in done.document["tools"][0]
+    assert (
+        "lang"
+        in command("tool", "show", "greet", "--json").document["schema"]["input"]["properties"]
+    )
+    changed = AFTER.replace("Greet somebody.", "Greet in a language.")
+    (project / "greet.py").write_text(changed, encoding="utf-8")
+    assert command("tool", "sync", "greet").code == 0
+
+
 def test_the_docstring_of_a_function_in_place_is_told_if_the_description_is_another(
     command: Command, project: Path
 ) -> None:

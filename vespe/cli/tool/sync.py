@@ -82,7 +82,7 @@ def _tools(own: owner.ToolOwner, name: str | None, source: str | None) -> list[T
 
 def _document(one: Synced) -> dict[str, object]:
     said = {"tool": one.tool.name, "uid": one.tool.uid, "schema": one.document["schema"]}
-    if one.document["description"] != one.tool.description:
+    if _is_described_anew(one):
         said["description"] = one.document["description"]
     return said | ({"files": sorted(one.files)} if one.files else {})
 
@@ -124,15 +124,21 @@ def _show(one: Synced) -> None:
             f"{name} of {one.tool.name}",
             f"{name} (from the new schema)" if name == DESCRIPTION_FILE else one.source,
         )
-    is_said_anew = one.document["description"] != one.tool.description
-    shown = ("description", "schema") if is_said_anew else ("schema",)
+    is_said_anew = _is_described_anew(one)
     old, new = (
         strict_json.dump_json(
-            {key: document[key] for key in shown} if is_said_anew else document["schema"]
+            {"description": document.get("description", ""), "schema": document["schema"]}
+            if is_said_anew
+            else document["schema"]
         )
         for document in (one.tool.document, one.document)
     )
     _differ(old, new, f"{one.tool.name} (current)", f"{one.tool.name} (from its function)")
+
+
+def _is_described_anew(one: Synced) -> bool:
+    # a config.json need not have a description
+    return bool(one.document.get("description", "") != one.tool.description)
 
 
 def _differ(before: str, now: str, old: str, new: str) -> None:
