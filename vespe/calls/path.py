@@ -533,6 +533,8 @@ class CallPath:
             problems = error.code == errors.InvalidProgram.code and error.details["problems"]
             # without the numbers of lines, which many a variable has for its value
             said += [one["message"] for one in problems] if problems else [error.message]
+        if not said:  # what to look for in it takes a third of a short program's time to make
+            return False
         values, configured = self._values, self.user.secrets
         known = [value for name in configured for value in values.known((name,))]
         without = call_secrets.redact(said, [*self._environ().values(), *known])
