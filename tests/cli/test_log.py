@@ -1,5 +1,6 @@
 """`vespe log`."""
 
+import json
 import os
 import select
 import signal
@@ -31,6 +32,22 @@ def test_every_call_is_a_line_with_time_tool_outcome_and_a_digest(
         ("one", "invalid_arguments"),
     ]
     assert all(len(call["arguments_digest"]) == 64 and call["duration_ms"] > 0 for call in calls)
+
+
+def test_a_denied_call_and_one_of_no_tool_are_not_in_the_log(
+    command: Command, project: Path
+) -> None:
+    assert command("tool", "create", "change", "--type", "python_script").code == 0
+    calls = [{"name": name, "arguments": {}} for name in ("change", "nothing")]
+    script = project / "script.json"
+    script.write_text(
+        json.dumps({"turns": [{"tool_calls": calls}, {"text": "done"}]}), encoding="utf-8"
+    )
+    words = ("agent", "run", "hi", "--provider", "simulated", "--script", str(script))
+    done = command(*words)
+    assert done.code == 0 and "change denied" in done.err, done.err
+    assert command("tool", "run", "nothing").code == 3
+    assert command("log", "--json").document["calls"] == []
 
 
 def test_the_log_is_private_and_lies_outside_the_project(

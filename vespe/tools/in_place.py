@@ -186,8 +186,8 @@ def draft_in_place(
         VALUES: TreeFile(data=own_values()),
     }
     note = (
-        f"each call runs the current {file}. An approval does not cover this file: "
-        "trust it as you trust the project's other code"
+        f"each call runs the current {os.path.normpath(file)}. An approval does not cover this "
+        "file: trust it as you trust the project's other code"
     )
     return replace(
         draft,

@@ -249,6 +249,15 @@ def test_what_the_project_denies_is_denied_to_a_model_whatever_is_approved(made:
     ] == [True, True]
 
 
+def test_a_call_of_the_program_itself_needs_no_approval_and_no_rule_denies_it(
+    made: Project,
+) -> None:
+    update_config(made.root, lambda document: document.update(approvals={"deny": ["count"]}))
+    tools = Toolset(Project(made.root))
+    assert tools.call("count", text="a b").unwrap()["words"] == 2
+    assert "denies this call" in told(tools.answer(chat(("count", {}))))[0]
+
+
 def test_calls_are_logged_and_limited_as_all_are(made: Project) -> None:
     tools = Toolset(double, made)
     tools.call("double", n=1)

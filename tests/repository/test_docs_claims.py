@@ -1,0 +1,139 @@
+"""Lists and figures on the pages that the code or a kept run has too: both have to agree."""
+
+import json
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from vespe import Patience, defaults
+from vespe.cli import boundary
+from vespe.features.agents.providers import PROVIDERS
+from vespe.features.mcp.clients.table import CLIENTS
+from vespe.features.programs.source import MODULES
+from vespe.projects import project_settings
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def page(name: str) -> str:
+    """Return a page with every run of white space as one space."""
+    return re.sub(r"\s+", " ", (ROOT / name).read_text(encoding="utf-8"))
+
+
+def quoted(text: str) -> set[str]:
+    return set(re.findall(r"`([^`]+)`", text))
+
+
+def between(name: str, start: str, end: str) -> str:
+    _, found, rest = page(name).partition(start)
+    assert found, f"{name} does not say {start!r}"
+    return rest.partition(end)[0]
+
+
+def kept(name: str) -> Any:
+    path = ROOT / "docs/figures" / f"{name}.json"
+    return json.loads(path.read_text(encoding="utf-8"))["result"]
+
+
+def test_the_readme_names_the_packages_that_an_installation_brings() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    names = [re.split(r"[>=<]", one)[0] for one in project["dependencies"]]
+    assert len(names) == 9 and f"nine packages: {', '.join(names[:-1])} and {names[-1]}." in page(
+        "README.md"
+    )
+
+
+def test_the_guide_has_every_exit_code() -> None:
+    table = between("docs/guide.md", "| code | meaning |", "With `--json`")
+    codes = {int(code) for code in re.findall(r"\| (\d+) \|", table)}
+    own = {boundary.EXIT_BUG, boundary.EXIT_BROKEN_PIPE}
+    assert codes == {0, *own, *(code for _, code in boundary.EXIT_CODES)}
+    assert boundary.CODES["missing_extra"] == 2 and "an extra is missing" in table
+
+
+def test_the_guide_names_the_variables_that_a_tool_sees() -> None:
+    said = between("docs/guide.md", "only these variables of your environment: ", ". For")
+    assert quoted(said) == {*defaults.CHILD_ENVIRONMENT, "LC_*"}
+
+
+def test_the_guide_names_the_settings_that_a_project_can_set() -> None:
+    said = between("docs/guide.md", "A project can set ", " All other settings")
+    assert quoted(said) == set(project_settings.KEYS)
+
+
+def test_the_pages_name_every_client_and_every_provider() -> None:
+    rows = between("docs/mcp.md", "| client | file in the project", "`--write` uses the file")
+    assert {name for name in CLIENTS if f"| `{name}` |" in rows} == set(CLIENTS)
+    said = between("docs/troubleshooting.md", "The clients are ", ". 2.")
+    assert quoted(said) == set(CLIENTS) - {"generic"}
+    assert set(PROVIDERS) <= quoted(between("docs/agents.md", "`--provider` selects", ". Vespe"))
+    assert all(f"| `{name}` |" in page("docs/providers.md") for name in PROVIDERS)
+
+
+def test_the_page_of_providers_has_their_time_limits() -> None:
+    limits = Patience()
+    said = (
+        f"{limits.connect_s:g} s to connect, {limits.stall_s:g} s without data, "
+        f"{limits.total_s:g} s in total."
+    )
+    assert said in page("docs/providers.md")
+    assert limits.retries == 2 and f"after {limits.backoff_s} s and after 1 s" in page(
+        "docs/providers.md"
+    )
+    assert f"more than {limits.retry_after_cap_s:g} s, there is no retry" in page(
+        "docs/providers.md"
+    )
+
+
+def test_the_page_of_programs_names_every_module_that_can_be_imported() -> None:
+    said = between("docs/programs.md", "without access to the machine. ", " can be imported")
+    assert quoted(said) == MODULES
+
+
+def test_the_page_of_security_numbers_the_promises_as_the_tests_do() -> None:
+    rows = re.findall(r"^\| (P[^|]+) \|", (ROOT / "docs/security.md").read_text("utf-8"), re.M)
+    promised: set[str] = set()
+    for row in rows:
+        first, _, last = row.partition("–P")
+        promised |= (
+            {f"{number}" for number in range(int(first[1:]), int(last) + 1)}
+            if last
+            else {one.removeprefix("P") for one in row.split(", ")}
+        )
+    tests = "\n".join(
+        path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py")
+    )
+    tested = {number.lstrip("0") for number in re.findall(r"def test_p(\d+[a-z]?)_", tests)}
+    assert [row for row in promised if int(row.rstrip("bc")) <= 49 and row not in tested] == []
+
+
+def test_every_example_is_counted() -> None:
+    count = len(list((ROOT / "docs/examples").glob("*.md"))) - 1
+    assert count == 10 and "Ten complete examples." in page("docs/examples/index.md")
+
+
+def test_figures_in_sentences_are_those_of_the_kept_runs() -> None:
+    browse = kept("results")["browse"]
+    whole, parts = browse["whole"], browse["parts"]
+    assert (
+        f"{round(whole['conversation'], -3):,} tokens at its end; in parts, it has "
+        f"{round(parts['conversation'], -3):,}. All requests together send "
+        f"{whole['sent'] / 1e6:.1f} and {parts['sent'] / 1e6:.1f} million tokens"
+    ) in page("docs/agents.md")
+    flows = kept("flows")
+    assert flows["slipped"] == [] and (
+        f"all {flows['pairs']} pairs of a task and an injected instruction; of the "
+        f"{flows['tasks']} tasks without an injection, {flows['free']} run without a question"
+    ) in page("docs/right-tools.md")
+    apis = kept("apis")["counts"]
+    assert (
+        f"all {apis['openai-responses: conversations']} conversations and "
+        f"{apis['openai-responses: answers']} answers of Responses and all "
+        f"{apis['gemini: answers']} answers of Interactions"
+    ) in page("docs/adapters.md")
+    changed = kept("mutations")
+    assert changed["missed"] == changed["ran"] == []
+    assert f"Of {changed['tried']} changes, `vespe kit verify` noticed all" in page(
+        "docs/reliability.md"
+    )
