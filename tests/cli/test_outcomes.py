@@ -32,7 +32,7 @@ def test_a_failure_has_the_exit_code_of_its_error_and_what_was_said_is_shown(
     made = outcome(error=failure, logs="a log\n", notes=("a note",), output_file="/out")
     assert outcomes.answer(made, as_json=False) == 6
     shown = capsys.readouterr()
-    said = ("a log\n", "a note", "error: no", "hint: ask", "the whole output is in /out")
+    said = ("a log\n", "a note", "error: no", "hint: ask", "the output up to there is in /out")
     assert shown.out == "" and all(one in shown.err for one in said)
     assert outcomes.answer(made, as_json=True) == 6
     assert json.loads(capsys.readouterr().out)["error"]["code"] == "refused"

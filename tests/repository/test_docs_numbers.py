@@ -249,7 +249,16 @@ NUMBERS: list[tuple[str, str, str, Callable[[Any], str]]] = [
         plain,
     ),
     ("compiled.md", "the call's deadline ({} s by default)", "vespe.defaults:TIMEOUT_S", plain),
-    ("compiled.md", "| result | {} MiB;", "vespe.defaults:LARGER_CAP_BYTES", mib),
+    (
+        "agents.md",
+        "`output_file`; Vespe keeps the {} newest)",
+        "vespe.calls.log:MAX_OUTPUTS",
+        plain,
+    ),
+    ("agents.md", "writes more than {} MiB is ended", "vespe.defaults:LARGER_CAP_BYTES", mib),
+    ("python.md", "(Vespe keeps the {} newest)", "vespe.calls.log:MAX_OUTPUTS", plain),
+    ("batches.md", "`limits.max_output_bytes` ({} MiB)", "vespe.defaults:MAX_OUTPUT_BYTES", mib),
+    ("compiled.md", "writes more than {} MiB is stopped", "vespe.defaults:LARGER_CAP_BYTES", mib),
     ("compiled.md", "the last {} KiB", "vespe.defaults:LOG_TAIL_BYTES", kib),
     (
         "adapters.md",

@@ -26,7 +26,13 @@ def _show(outcome: Outcome, part: str | None) -> None:
     else:
         report.emit_result(_part_of(outcome.result, part))
     if outcome.output_file:
-        report.note(f"the whole output is in {outcome.output_file}")
+        report.note(f"{kept(outcome)} is in {outcome.output_file}")
+
+
+def kept(outcome: Outcome) -> str:
+    """Return what the output file of an Outcome has."""
+    # A tool that writes too much is ended, and the file has what it had written by then.
+    return "the whole output" if outcome.error is None else "the output up to there"
 
 
 def _part_of(result: JsonValue, part: str | None) -> JsonValue:

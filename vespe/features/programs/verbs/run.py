@@ -5,7 +5,7 @@ from dataclasses import replace
 import click
 
 from vespe.calls.path import open_path
-from vespe.cli import boundary, options, questions, report
+from vespe.cli import boundary, options, outcomes, questions, report
 from vespe.cli.waiting import waiting
 from vespe.features.programs.own_calls import run_code
 from vespe.features.programs.running import MAX_CALLS, TIMEOUT_S
@@ -82,5 +82,5 @@ def _answer(outcome: Outcome, file: str, *, as_json: bool) -> int:
         else:
             report.error(outcome.error.message, outcome.error.hint)
         if outcome.output_file:
-            report.note(f"the whole output is in {outcome.output_file}")
+            report.note(f"{outcomes.kept(outcome)} is in {outcome.output_file}")
     return boundary.CODES.get(outcome.error.code, boundary.EXIT_FAILED) if outcome.error else 0
