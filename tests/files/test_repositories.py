@@ -3,12 +3,14 @@
 import importlib
 import os
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
 
 from vespe.files import locations, repositories
-from vespe.files.repositories import executed_in
+from vespe.files.repositories import Executed
+from vespe.files.stamps import are_settled, stamp
 
 
 def git(place: Path, *argv: str) -> None:
@@ -103,17 +105,37 @@ def test_a_walk_is_kept_for_the_next_process_and_made_anew_when_it_is_old(
 def test_what_is_new_of_what_others_execute_is_told(tmp_path: Path) -> None:
     (tmp_path / ".git/hooks").mkdir(parents=True)
     (tmp_path / "lib").mkdir()
-    before = executed_in([str(tmp_path), str(tmp_path / "lib")])
+    before = Executed([str(tmp_path), str(tmp_path / "lib")])
     (tmp_path / "lib/.git").write_text("gitdir: ../x", encoding="utf-8")
     for name in (".envrc", "HEAD", ".git/hooks/pre-commit", ".git/hooks/pre-push.sample"):
         (tmp_path / name).touch()
     for name in ("objects", "refs"):
         (tmp_path / name).mkdir()
-    after = executed_in([str(tmp_path), str(tmp_path / "lib")])
-    assert {os.path.relpath(path, tmp_path) for path in after - before} == {
+    assert {os.path.relpath(path, tmp_path) for path in before.new()} == {
         "lib/.git",
         ".envrc",
         "HEAD",
+        ".git/hooks/pre-commit",
+    }
+
+
+def test_what_is_new_in_directories_that_are_old_is_told(tmp_path: Path) -> None:
+    (tmp_path / ".git/hooks").mkdir(parents=True)
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "bare/refs").mkdir(parents=True)
+    (tmp_path / "bare/HEAD").symlink_to("refs/later")
+    (tmp_path / "bare/objects").mkdir()
+    places = [str(tmp_path), str(tmp_path / "lib"), str(tmp_path / "bare")]
+    while not are_settled(map(stamp, places)):
+        time.sleep(0.01)
+    before = Executed(places)
+    assert before.new() == []
+    (tmp_path / "lib/.git").write_text("gitdir: ../x", encoding="utf-8")
+    (tmp_path / ".git/hooks/pre-commit").touch()
+    (tmp_path / "bare/refs/later").touch()
+    assert {os.path.relpath(path, tmp_path) for path in before.new()} == {
+        "lib/.git",
+        "bare/HEAD",
         ".git/hooks/pre-commit",
     }
 

@@ -261,7 +261,8 @@ class CallPath:
         """Return what an executor gets for a tool that is to be made ready, and not to be
         called.
         """
-        return self._context(tool, Call(tool=tool.name), tool.directory or "", {})
+        call = Call(tool=tool.name)
+        return self._context(tool, call, tool.directory or "", {}, user=self.user)
 
     def plan(self, tool: Tool, call: Call) -> JsonObject:
         """Say what the call would run, without running it; raises InvalidArguments where the
@@ -271,7 +272,7 @@ class CallPath:
         shown = json_of(tool, "name", "uid", "scope", name="tool") | {"inputs": inputs}
         if tool.implementation is None or tool.name in self.registry:
             return shown | {"type": "in_process"}
-        context = self._context(tool, call, tool.directory or "", {})
+        context = self._context(tool, call, tool.directory or "", {}, user=self.user)
         return (
             shown
             | {"type": tool.implementation.type}
@@ -317,13 +318,14 @@ class CallPath:
             tool.name, asker, cancel=attempt.cancel, secrets=attempt.secrets
         )
         if here is None:
-            context = self._context(tool, call, directory, secrets, attempt=attempt)
+            user = self.user
+            context = self._context(tool, call, directory, secrets, user=user, attempt=attempt)
             if questions is None:
-                execution = self._execute(tool, inputs, context, attempt)
+                execution = self._execute(tool, inputs, context, attempt, setting=user.sandbox)
             else:
                 with asking.asking(questions):
                     context = replace(context, questions=questions)
-                    execution = self._execute(tool, inputs, context, attempt)
+                    execution = self._execute(tool, inputs, context, attempt, setting=user.sandbox)
             return finished(
                 tool,
                 execution.result,
@@ -350,12 +352,19 @@ class CallPath:
         return finished(tool, result, secrets=tuple(attempt.secrets), started=attempt.started)
 
     def _execute(
-        self, tool: Tool, inputs: JsonObject, context: Context, attempt: "_Attempt"
+        self,
+        tool: Tool,
+        inputs: JsonObject,
+        context: Context,
+        attempt: "_Attempt",
+        *,
+        setting: str,
     ) -> Execution:
-        """Run what is no function of this process, held to what it states."""
+        """Run what is no function of this process, held to what it states at the user's
+        `setting`.
+        """
         from vespe.calls import sandboxing
 
-        setting = self.user.sandbox
         if self.permissions is not None:
             tool, setting = replace(tool, permissions=self.permissions), "auto"
         with sandboxing.confine(tool, context, setting=setting) as held:
@@ -450,6 +459,7 @@ class CallPath:
         directory: str,
         secrets: Mapping[str, str],
         *,
+        user: user_config.UserConfig,
         attempt: "_Attempt | None" = None,
     ) -> Context:
         runs = tool.implementation
@@ -459,7 +469,7 @@ class CallPath:
         # A session with an MCP server outlives a call, and is told of the trace of each call in
         # `_meta`.
         traced = {} if bare or (kind and kind.keeps_session) else tracing.environment()
-        given = {**secrets, **self.user.files.environment(), **traced}
+        given = {**secrets, **user.files.environment(), **traced}
         return Context(
             project_root=self.directory or self.workspace.root,
             directory=directory,
@@ -469,9 +479,9 @@ class CallPath:
             if given
             else self._without_secrets,
             secrets=secrets,
-            secret_files=() if bare else call_secrets.secret_files(self.user),
+            secret_files=() if bare else call_secrets.secret_files(user),
             timeout_s=_deadline(call, tool),
-            allow_hosts=self.user.allow_hosts,
+            allow_hosts=user.allow_hosts,
             cancel=attempt and attempt.cancel,
             renew=partial(self._renew, tool, attempt) if secrets and attempt else None,
             authorize=partial(self._authorize, tool.scope, attempt)

@@ -310,8 +310,8 @@ def _looking(made: Policy, root: str, found: repositories.Repositories | None) -
     """Return a policy that knows what was there before the call of what others execute."""
     if found is None:
         return made
-    looked_at = tuple(dict.fromkeys((root, *map(os.path.dirname, found.found))))
-    return replace(made, looked_at=looked_at, executed=repositories.executed_in(looked_at))
+    looked_at = (root, *map(os.path.dirname, found.found))
+    return replace(made, executed=repositories.Executed(looked_at))
 
 
 def _may_write(root: str, permissions: Permissions) -> bool:
@@ -583,10 +583,9 @@ def planted(made: Policy | None, *, tool: str) -> tuple[str, ...]:
     """Return a note for each thing that a call of a tool has left in the project and that other
     programs take commands from; it is kept until the user has looked at it.
     """
-    if made is None or not made.looked_at:
+    if made is None or made.executed is None:
         return ()
-    root = made.looked_at[0]
-    new = sorted(repositories.executed_in(made.looked_at) - made.executed)
+    root, new = made.executed.root, made.executed.new()
     if new:
         unreviewed.note(root, new, tool=tool)
     return tuple(

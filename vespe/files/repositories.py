@@ -21,6 +21,7 @@ from typing import Any, Final
 
 from vespe.errors import StorageError
 from vespe.files import atomic, digests, locations
+from vespe.files.stamps import are_settled, stamp
 from vespe.lazy import pattern
 from vespe.records import dataclass
 
@@ -90,18 +91,61 @@ def named_by_git(root: str) -> frozenset[str]:
     return frozenset(_named(root))
 
 
-def executed_in(directories: Iterable[str]) -> frozenset[str]:
-    """Return what of these directories other programs take commands from: repositories, their
-    hooks, `.envrc`, and a directory that is a repository itself, as git takes it.
+class Executed:
+    """What other programs take commands from in some directories, the project's the first:
+    repositories, their hooks, `.envrc`, and a directory that is a repository itself, as git takes
+    it. `found` is what is there now, and `new` tells what came since.
+
+    A name that comes changes the times of its directory. So `new` asks for each name only in a
+    directory whose stamp is another one, or was too young: 1 question in place of 6.
     """
-    found: set[str] = set()
-    for directory in list(dict.fromkeys(directories))[:_MOST_LOOKED_AT]:
-        found |= {path for name in _EXECUTED if os.path.lexists(path := f"{directory}/{name}")}
-        if all(os.path.exists(f"{directory}/{name}") for name in ("HEAD", "objects", "refs")):
-            found.add(f"{directory}/HEAD")
-        hooks = f"{directory}/.git/hooks"
-        found |= {f"{hooks}/{name}" for name in _names(hooks) if not name.endswith(".sample")}
-    return frozenset(found)
+
+    __slots__ = ("_stamps", "found")
+
+    def __init__(self, directories: Iterable[str]) -> None:
+        # first: what comes afterwards changes them
+        self._stamps = {
+            directory: stamp(directory)
+            for directory in list(dict.fromkeys(directories))[:_MOST_LOOKED_AT]
+        }
+        settled = are_settled(self._stamps.values())
+        found: set[str] = set()
+        for directory in self._stamps:
+            own, has_head = _own(directory)
+            found.update(own, _hooks(directory))
+            # it may be a link, and what that leads to comes elsewhere
+            if has_head or not settled:
+                self._stamps[directory] = None
+        self.found = frozenset(found)
+
+    @property
+    def root(self) -> str:
+        """The project's directory."""
+        return next(iter(self._stamps))
+
+    def new(self) -> list[str]:
+        """Return what is there now, and was not."""
+        now: set[str] = set()
+        for directory, was in self._stamps.items():
+            if was is None or stamp(directory) != was:
+                now.update(_own(directory)[0])
+            now.update(_hooks(directory))
+        return sorted(now - self.found)
+
+
+def _own(directory: str) -> tuple[list[str], bool]:
+    """Return what is directly in a directory, and whether a `HEAD` is there."""
+    found = [path for name in _EXECUTED if os.path.lexists(path := f"{directory}/{name}")]
+    head = f"{directory}/HEAD"
+    has_head = os.path.lexists(head)
+    if has_head and all(os.path.exists(f"{directory}/{name}") for name in _BARE):
+        found.append(head)
+    return found, has_head
+
+
+def _hooks(directory: str) -> Iterator[str]:
+    hooks = f"{directory}/.git/hooks"
+    return (f"{hooks}/{name}" for name in _names(hooks) if not name.endswith(".sample"))
 
 
 def _at_once(root: str) -> Iterator[str]:

@@ -5,7 +5,7 @@ done there by `enter`.
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import field
-from typing import Any
+from typing import Any, Protocol
 
 from vespe.lazy import shutil
 from vespe.models import Permissions
@@ -27,6 +27,19 @@ class Shared:
         self.message, self.is_valid = message, True
 
 
+class Executed(Protocol):
+    """What other programs take commands from in a project whose directory is `root`."""
+
+    @property
+    def root(self) -> str:
+        """The project's directory."""
+        ...
+
+    def new(self) -> list[str]:
+        """Return the paths of what is there now, and was not."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
     """What a process is held to: `message` is what `enter` takes, and `gaps` names what it cannot
@@ -36,9 +49,9 @@ class Policy:
     with its permission, that open nothing because a link leads out. `own` are Vespe's own places
     and the files of secrets, which no permission opens. `parts` are the directories that it is
     given in parts.
-    `looked_at` are directories, the project's the first, in which `executed` was there of what
-    other programs take commands from. `connect` opens the connections of its proxy; None where
-    there is no proxy. `environment` is to be added to the process's own. `refusals` is what its
+    `executed` is what other programs take commands from in the project, as it was before the call;
+    None for a tool that writes nothing there. `connect` opens the connections of its proxy; None
+    where there is no proxy. `environment` is to be added to the process's own. `refusals` is what its
     proxy refused so far. `prefix` is a program that holds what it is given to start, where the
     system has one. `shared` is what it has in common with others, where there is something, and
     `of_call` what it has not, as `enter.enter_shared` takes it.
@@ -51,8 +64,7 @@ class Policy:
     stated: Permissions = field(default_factory=Permissions)
     leads: tuple[tuple[str, StatedPlace], ...] = ()
     own: tuple[str, ...] = ()
-    looked_at: tuple[str, ...] = ()
-    executed: frozenset[str] = frozenset()
+    executed: Executed | None = None
     parts: Parts = field(default_factory=Parts)
     connect: Callable[[str, int], Any] | None = None
     environment: Mapping[str, str] = field(default_factory=dict)

@@ -19,6 +19,7 @@ from vespe.lazy import pattern
 _TABLE: Final = "/proc/net/unix"
 _BOUND: Final = pattern(rb"(?m)^(?:\S+ +){7}(/.*)$")
 _MOST_NAMED: Final = 8
+_CHUNK: Final = 1 << 16
 _NAME_SERVICES: Final = (
     "/run/nscd",
     "/run/nslcd",
@@ -69,10 +70,18 @@ def _listening(paths: frozenset[str], _: int) -> tuple[str, ...]:
 def bound() -> frozenset[str]:
     """Return the absolute paths that sockets were bound to, whether or not they are still there."""
     try:
-        with open(_TABLE, "rb") as file:
-            said = file.read()
+        table = os.open(_TABLE, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return frozenset()
+    # A file of `io` asks for its status first, which in each call are two questions more.
+    said = b""
+    try:
+        while more := os.read(table, _CHUNK):
+            said += more
+    except OSError:
+        return frozenset()
+    finally:
+        os.close(table)
     return frozenset(map(os.fsdecode, _BOUND.findall(said)))
 
 

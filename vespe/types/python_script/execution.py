@@ -377,13 +377,16 @@ def _script(tool: Tool, implementation: Implementation, context: Context) -> tup
             [f"`path` {implementation.path} leads out of the tool's directory"],
             path=context.directory,
         )
-    if not os.path.lexists(path):
+    try:
+        return path, atomic.read_bytes(path)
+    except StorageError:
+        if os.path.lexists(path):
+            raise
         raise InvalidTool(
             tool.uid,
             [f"`path` is {implementation.path}, but there is no such file"],
             path=context.directory,
-        )
-    return path, atomic.read_bytes(path)
+        ) from None
 
 
 def _metadata(source: bytes, path: str) -> Metadata:
