@@ -27,7 +27,7 @@ class Shared:
         self.message, self.is_valid = message, True
 
 
-class Executed(Protocol):
+class CommandSources(Protocol):
     """What other programs take commands from in a project whose directory is `root`."""
 
     @property
@@ -51,8 +51,8 @@ class Policy:
     given in parts.
     `executed` is what other programs take commands from in the project, as it was before the call;
     None for a tool that writes nothing there. `connect` opens the connections of its proxy; None
-    where there is no proxy. `environment` is to be added to the process's own. `refusals` is what its
-    proxy refused so far. `prefix` is a program that holds what it is given to start, where the
+    where there is no proxy. `environment` is to be added to the process's own. `refusals` is what
+    its proxy refused so far. `prefix` is a program that holds what it is given to start, where the
     system has one. `shared` is what it has in common with others, where there is something, and
     `of_call` what it has not, as `enter.enter_shared` takes it.
     """
@@ -64,7 +64,7 @@ class Policy:
     stated: Permissions = field(default_factory=Permissions)
     leads: tuple[tuple[str, StatedPlace], ...] = ()
     own: tuple[str, ...] = ()
-    executed: Executed | None = None
+    executed: CommandSources | None = None
     parts: Parts = field(default_factory=Parts)
     connect: Callable[[str, int], Any] | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
