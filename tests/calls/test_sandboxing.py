@@ -760,3 +760,19 @@ def test_a_stated_host_is_reached_and_no_other(held: Path, server: str) -> None:
     ):
         error = run(held, name, to=server).error
         assert error is not None and error.code == "permission_denied" and line in error.hint
+
+
+DIRECT = (
+    "import socket\nsocket.create_connection(('192.0.2.1', 5432), timeout=9).close()\nreturn 'open'"
+)
+
+
+@pytest.mark.skipif(
+    machine().level != "namespaces", reason="hosts are told apart where there are namespaces"
+)
+def test_a_stated_host_is_only_reached_through_the_proxy_and_the_hint_says_so(held: Path) -> None:
+    python_tool(tool(held, "p"), "p", DIRECT, permissions={"network": ["192.0.2.1:5432"]})
+    error = run(held, "p").error
+    assert error is not None and error.code == "permission_denied"
+    assert "can only be reached by HTTP and HTTPS" in error.hint
+    assert 'remove "network" from the "permissions"' in error.hint

@@ -470,6 +470,8 @@ def explained(error: ToolExecutionError, tool: Tool, made: Policy | None) -> Too
             else ""
         )
         says = f'{own}to allow this, add to its config.json: "permissions": {{"{kind}": [{line}]}}'
+        if what == _SOME_HOST and stated:
+            says = f"{_BY_PROXY}; {own}{_ANY_HOST}"
         if "" in widened:
             says = widened[""]
         if kind in widened:
@@ -498,6 +500,16 @@ _AGAIN: Final = (
 )
 _OWN: Final = "no permission opens it, because it contains secrets or Vespe's own state"
 _DECLARED: Final = "if the tool needs a secret, name it under `secrets` in its config.json"
+_SOME_HOST: Final = "a host"
+"""What a program could not reach, where it does not name it."""
+_BY_PROXY: Final = (
+    "the hosts that it states can only be reached by HTTP and HTTPS, through the proxy in "
+    "HTTP_PROXY and HTTPS_PROXY"
+)
+_ANY_HOST: Final = (
+    'for another protocol, remove "network" from the "permissions" in its config.json, so that it '
+    "can reach any host"
+)
 
 
 def _is_own(what: str, made: Policy) -> bool:
@@ -616,7 +628,7 @@ def _guessed(error: ToolExecutionError, made: Policy) -> Iterator[tuple[str, str
     ):
         yield "programs", str(error.details["program"])
     for kind, what in _complaints(str(error.details.get("stderr", "")) + str(error), made):
-        yield kind, what or "a host"
+        yield kind, what or _SOME_HOST
 
 
 def _complaints(said: str, made: Policy) -> Iterator[tuple[str, str]]:
