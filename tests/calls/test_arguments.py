@@ -38,5 +38,5 @@ def test_p23_what_is_not_one_strict_json_object_never_runs(text: str | bytes) ->
 
 
 def test_the_place_of_broken_json_is_quoted() -> None:
-    with pytest.raises(ParsingError, match=r"near '\"path\": oops'|oops"):
+    with pytest.raises(ParsingError, match=r"the text is not JSON: .*near '.*oops"):
         parsed_arguments('{"path": oops}')

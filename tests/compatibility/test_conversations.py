@@ -42,6 +42,33 @@ def test_a_call_that_was_refused_then_is_told_in_the_same_words_in_a_replay(froz
     assert result["calls"][1]["outcome"]["error"]["code"] == "invalid_arguments"
 
 
+BRIDGE = ("agent", "run", "What is six times seven?", "--tools-mode", "bridge")
+
+
+def test_a_recording_with_the_tools_of_the_bridge_replays(frozen: World) -> None:
+    """0.2 described these tools in other words, which no user can mend by recording again."""
+    result = frozen.json(*BRIDGE, "--replay", "bridge.recording.json")
+    assert (result["text"], result["iterations"]) == ("It is 42.", 4)
+    called = [call["name"] for call in result["calls"]]
+    assert called == ["search_tools", "describe_tool", "calculate"]
+    assert result["calls"][2]["outcome"]["result"] == 42
+
+
+def test_a_recording_with_the_tools_of_the_bridge_still_differs_where_others_do(
+    frozen: World, tmp_path: Path
+) -> None:
+    kept = tmp_path / "bridge.json"
+    write(kept, (frozen.shop / "bridge.recording.json").read_text(encoding="utf-8"))
+
+    def change(recording: Any) -> None:
+        tools = recording["turns"][0]["request"]["tools"]
+        (search,) = [one for one in tools if one["function"]["name"] == "search_tools"]
+        search["function"]["parameters"]["properties"]["limit"]["maximum"] = 19
+
+    edit(kept, change)
+    assert "/properties/limit/maximum" in frozen.run(*BRIDGE, "--replay", str(kept), code=1).err
+
+
 def test_a_recording_of_a_run_that_was_killed_replays_as_far_as_it_goes(frozen: World) -> None:
     words = (
         "agent",

@@ -79,6 +79,10 @@ def test_a_machine_that_has_all_of_a_lock_has_nothing_to_sync(world: World) -> N
     )
     assert (synced["moved"], synced["mcp_servers"]) == ([], [{"kit_id": "desk", "made": False}])
     assert (world.shop / ".vespe/kits.lock.json").read_bytes() == before
+    # The kit that 0.2 stored by its name is the same one, and no second kit that is in the way.
+    (desk,) = [kit for kit in world.json("kit", "list")["kits"] if kit["kit_id"] == "desk"]
+    assert "mcp_kits" in desk["path"] and desk["problem"] is None
+    assert "hidden by" not in world.run("doctor").out
 
 
 def test_a_machine_that_has_nothing_of_a_lock_gets_the_same_bytes(world: World) -> None:

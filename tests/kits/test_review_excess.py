@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.support import gitrepo
 from tests.support.ondisk import python_tool, write_kit, write_tool
 from vespe.errors import Refused
 from vespe.kits.review import refuse_excess
@@ -136,5 +137,19 @@ def test_a_kit_that_goes_beyond_itself_is_not_installed_to_be_activated(
     python_tool(write_kit(tmp_path / "source", "web", allow_types=[]) / "tool-a", "one", "return 1")
     assert command("kit", "install", str(tmp_path / "source"), "--activate", "--yes").code == 6
     assert not (project / ".vespe/kits.lock.json").exists()
-    assert command("kit", "install", str(tmp_path / "source"), "--yes").code == 0
+    said = command("kit", "install", str(tmp_path / "source"), "--yes")
+    assert said.code == 0 and "the tool one of web will not run: it is of type" in said.err
     assert command("kit", "activate", "web").code == 6
+
+
+def test_an_update_says_before_the_question_which_tool_of_an_active_kit_will_not_run(
+    command: Command, tmp_path: Path
+) -> None:
+    source = gitrepo.published(tmp_path / "source", "rain")
+    assert command("kit", "install", f"{source}@main", "--activate", "--yes").code == 0
+    assert "will not run" not in command("kit", "update", "rain").err
+    restate(source / "rain", allow_types=["shell_command"])
+    gitrepo.commit(source)
+    said = command("kit", "update", "rain")
+    assert said.code == 6
+    assert 'the tool rain_tool of rain will not run: it is of type "python_script"' in said.err

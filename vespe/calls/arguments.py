@@ -96,7 +96,7 @@ def parsed_arguments(text: str | bytes) -> JsonObject:
             f" (line {error.line}, column {error.column})" if error.line and error.column else ""
         )
         at = f" at {error.pointer}" if error.pointer else ""
-        message = f"the arguments cannot be read: the JSON {error.reason}{at}{place}"
+        message = f"the arguments cannot be read: the text {error.reason}{at}{place}"
         raise errors.ParsingError(
             message + _quoted(text, error), hint="pass one JSON object"
         ) from None

@@ -40,6 +40,11 @@ class KitReview:
             *self.others,
         )
 
+    @property
+    def excess(self) -> dict[str, list[str]]:
+        """What `excess_of` says of it: which tools will not run."""
+        return excess_of(self.directory) if self.directory else {}
+
     def text(self, path: str) -> str | None:
         """Return the text of one of `files`, None where it is not text, or too large to show."""
         try:
@@ -94,17 +99,25 @@ def _read(path: str) -> bytes:
     return atomic.read_bytes(path) if small else b""
 
 
-def refuse_excess(directory: str, kit_id: str) -> None:
-    """Raise Refused, which names each tool and what it wants, where a tool in the kit's directory
-    goes beyond its kit_config.json.
+def excess_of(directory: str) -> dict[str, list[str]]:
+    """Return in sentences where tools in the kit's directory go beyond its kit_config.json, by the
+    tool's name: such a tool does not run.
     """
     limits = tool_directory.limits_above(directory)
     if limits == allowances.KitLimits():
-        return
+        return {}
     beyond: dict[str, list[str]] = {}
     for config in _configs(directory):
         if found := [sentence for _, sentence in allowances.excess(config, limits)]:
             beyond[str(config.get("name") or config.get("uid"))] = found
+    return beyond
+
+
+def refuse_excess(directory: str, kit_id: str) -> None:
+    """Raise Refused, which names each tool and what it wants, where a tool in the kit's directory
+    goes beyond its kit_config.json.
+    """
+    beyond = excess_of(directory)
     if beyond:
         said = "; ".join(
             f"its tool {name!r} {' and '.join(found)}" for name, found in beyond.items()

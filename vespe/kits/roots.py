@@ -105,11 +105,21 @@ def find_kits(
         if kit is None:
             continue
         earlier = first.setdefault(kit.kit_id, kit)
-        if earlier is not kit and earlier.path == kit.path:
+        if earlier is not kit and (earlier.path == kit.path or _is_same_server(earlier, kit)):
             continue
         kit = kit if earlier is kit else replace(kit, problem=f"hidden by {earlier.path}")
         found.append(replace(kit, tools=_count_tools(kit.path)) if count_tools else kit)
     return tuple(found)
+
+
+def _is_same_server(kit: Kit, hidden: Kit) -> bool:
+    """Whether both are kits of one MCP server: 0.2 stored it by its name alone, and a sync stores
+    it by its digest too. Only one of them is a kit of this project, and neither is in its way.
+    """
+    from vespe.kits.mcp_snapshots import SERVER_KEY
+
+    server = hidden.document.get(SERVER_KEY)
+    return isinstance(server, dict) and server == kit.document.get(SERVER_KEY)
 
 
 def find_kit(

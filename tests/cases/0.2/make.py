@@ -691,6 +691,19 @@ def make_conversations() -> None:
         f"agent run 'Note both.' {killed} --tools note --approve all {files}",
         lambda: "begun" in notes.read_text(encoding="utf-8"),
     )
+    # The model sees the three tools that stand for all others: their texts are those of 0.2.
+    given = {"name": "calculate", "arguments": {"a": 6, "b": 7}}
+    bridge = script(
+        "bridge.",
+        calls(("call_search", "search_tools", {"query": "multiply two numbers"})),
+        calls(("call_describe", "describe_tool", {"name": "calculate"})),
+        calls(("call_6x7", "call_tool", given)),
+        {"text": "It is 42."},
+    )
+    run(
+        f"agent run 'What is six times seven?' {bridge} --tools-mode bridge --approve all",
+        "--record=bridge.recording.json",
+    )
     chat = script("chat.", {"text": "Hello."}, {"text": "Bye."})
     run(f"agent chat {chat} --no-tools", stdin="Hi\n/save chat.talk.json\n")
 

@@ -4,6 +4,7 @@ cannot be held is a gap.
 
 import os
 import tempfile
+import venv
 from pathlib import Path
 from typing import Any
 
@@ -227,3 +228,17 @@ def test_what_a_command_names_in_the_temporary_directory_is_seen_with_what_is_be
         )
         mounts = policy(BEST, "namespaces", Permissions(), where).message["namespaces"]
         assert os.fsencode(place) in mounts["seen"] and b"/tmp" not in mounts["seen"]
+
+
+def test_a_virtual_environment_in_the_temporary_directory_is_seen_whole() -> None:
+    """Its interpreter is a link to another one, and its packages are in `lib`, not in `bin`."""
+    with tempfile.TemporaryDirectory(prefix="vespe-e-", dir="/tmp") as place:
+        venv.create(place, symlinks=True, with_pip=False)
+        where = ToolSurroundings(
+            project="/usr",
+            directory="/usr",
+            scratch="/usr",
+            command=(f"{place}/bin/python", "-m", "server"),
+        )
+        mounts = policy(BEST, "namespaces", Permissions(), where).message["namespaces"]
+        assert os.fsencode(place) in mounts["seen"]

@@ -41,6 +41,11 @@ def show(kits: "Iterable[KitReview]", *, installed: bool) -> None:
                 )
             )
         report.say(f"\nbelongs to no tool: {report.one_line(', '.join(kit.others))}\n")
+        for name, beyond in kit.excess.items():
+            report.warn(
+                f"the tool {report.one_line(name)} of {kit.kit_id} will not run: it "
+                f"{report.one_line(' and '.join(beyond))}"
+            )
 
 
 def confirm(kits: "Sequence[KitReview]", question: str, *, yes: bool) -> None:

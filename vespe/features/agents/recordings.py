@@ -249,8 +249,11 @@ class ReplayProvider:
                 f"turn{'' if len(recorded) == 1 else 's'}, and this is request {number}"
             )
             raise Diverged(why, turn=number, pointer=f"/turns/{number - 1}", hint=_AGAIN)
-        # what 0.2 recorded is compared with what it would have sent
-        asked = payload if self.bounds_results else _without_examples(payload)
+        asked = payload
+        if not self.bounds_results:
+            from vespe.features.agents import recordings_of_02
+
+            asked = recordings_of_02.as_sent(payload)
         found = (
             recording_file.first_difference(recorded[number - 1]["request"], asked, masked=True)
             if self._compare
@@ -275,20 +278,6 @@ def _is_made(call: JsonValue) -> bool:
         and isinstance(call.get("name"), str)
         and isinstance(call.get("arguments"), dict)
     )
-
-
-def _without_examples(payload: JsonObject) -> JsonObject:
-    """Return a request without the examples of its tools."""
-    tools = payload.get("tools")
-    if not isinstance(tools, list):
-        return payload
-    plain = [
-        {key: value for key, value in one.items() if key != "input_examples"}
-        if isinstance(one, dict)
-        else one
-        for one in tools
-    ]
-    return payload | {"tools": plain}
 
 
 def _kept(pieces: Iterator[bytes], body: list[bytes]) -> Iterator[bytes]:

@@ -605,9 +605,13 @@ class _Holes:
 
 def _scripts(command: Iterable[str], temporary: str) -> Iterator[str]:
     """Return what a command names in the temporary directory of all: with a script what is beside
-    it, which it imports.
+    it, which it imports, and with a program of a virtual environment that environment.
     """
     for word in filter(os.path.isabs, command):
+        # Its interpreter is a link to another one, and its packages are not beside its programs.
+        environment = os.path.dirname(os.path.dirname(os.path.abspath(word)))
+        if environment != temporary and looked.isfile(os.path.join(environment, "pyvenv.cfg")):
+            yield environment
         path = looked.realpath(word)
         beside = path if looked.isdir(path) else os.path.dirname(path)
         if path != temporary and holds(temporary, path) and looked.lexists(path):
