@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from vespe.cli.signature import example, signature
+from vespe.cli.signature import example, members, signature
 
 
 def schema(required: list[str], **properties: Any) -> dict[str, Any]:
@@ -57,3 +57,20 @@ def test_the_example_has_every_required_input_in_a_type_that_fits() -> None:
         example("say", schema(["to"], to={"type": "string", "examples": ["the world"]}))
         == "vespe tool run say 'to=the world'"
     )
+
+
+def test_the_example_of_an_object_has_its_required_members() -> None:
+    item = schema(["name", "net"], name={"type": "string"}, net={"type": "number"}, note={})
+    given = schema(["item"], item={"$ref": "#/$defs/item"}) | {"$defs": {"item": item}}
+    assert example("price", given) == """vespe tool run price 'item={"name":"TEXT","net":1}'"""
+    given = schema(["rows"], rows={"type": "array", "items": item})
+    assert example("sum", given) == """vespe tool run sum 'rows=[{"name":"TEXT","net":1}]'"""
+    given = schema(["x"], x={"type": "object"})
+    assert example("any", given) == "vespe tool run any 'x={}'"
+
+
+def test_an_example_ends_where_a_schema_leads_to_itself() -> None:
+    node = schema(["next"], next={"$ref": "#/$defs/node"})
+    given = schema(["node"], node={"$ref": "#/$defs/node"}) | {"$defs": {"node": node}}
+    assert example("walk", given).startswith("""vespe tool run walk 'node={"next":{""")
+    assert members({"$ref": "#"}, {"$ref": "#"}) is None

@@ -8,8 +8,14 @@ from vespe.lazy import shlex
 from vespe.models import JsonObject, JsonValue
 
 _LONGEST_CHOICE: Final = 30
-_SAMPLES: Final = {"integer": "1", "number": "1", "boolean": "true", "object": "{}", "null": "null"}
-_ITEMS: Final = {**_SAMPLES, "string": '"TEXT"'}
+_DEEPEST: Final = 8
+_SAMPLES: Final[dict[str, JsonValue]] = {
+    "integer": 1,
+    "number": 1,
+    "boolean": True,
+    "null": None,
+    "string": "TEXT",
+}
 
 
 def signature(schema: JsonObject) -> str:
@@ -30,9 +36,40 @@ def inputs(schema: JsonObject) -> Iterator[tuple[str, JsonObject, bool]]:
         yield key, facts if isinstance(facts, dict) else {}, key in needed
 
 
+def members(facts: JsonObject, root: JsonObject) -> JsonObject | None:
+    """Return the schema of the object that an input is, or is a list of, if its members are
+    known.
+    """
+    schema = followed(facts, root)
+    for _ in range(_DEEPEST):
+        if not isinstance(schema, dict) or isinstance(schema.get("properties"), dict):
+            break
+        branches = schema.get("anyOf") or schema.get("oneOf") or [schema.get("items")]
+        found = [followed(one, root) for one in branches] if isinstance(branches, list) else []
+        schema = next((one for one in found if isinstance(one, dict) and _is_deep(one)), None)
+    return schema if isinstance(schema, dict) and schema.get("properties") else None
+
+
+def _is_deep(schema: JsonObject) -> bool:
+    return bool({"properties", "items", "anyOf", "oneOf"} & schema.keys())
+
+
+def followed(schema: JsonValue, root: JsonObject) -> JsonValue:
+    """Return what a schema is after its local references; {} for one that leads nowhere."""
+    for _ in range(_DEEPEST):
+        reference = schema.get("$ref") if isinstance(schema, dict) else None
+        if not isinstance(reference, str) or not reference.startswith("#"):
+            return schema
+        schema = root
+        for token in reference[1:].split("/")[1:]:
+            token = token.replace("~1", "/").replace("~0", "~")
+            schema = schema.get(token) if isinstance(schema, dict) else None
+    return {}
+
+
 def example(name: str, schema: JsonObject) -> str:
     """Return a command that runs the tool with its required inputs, for a person to complete."""
-    words = [f"{key}={_sample(facts)}" for key, facts, needed in inputs(schema) if needed]
+    words = [f"{key}={_typed(facts, schema)}" for key, facts, needed in inputs(schema) if needed]
     return " ".join(["vespe tool run", *map(shlex.quote, [name, *words])])
 
 
@@ -65,17 +102,33 @@ def plain(value: JsonValue) -> str:
     return value if isinstance(value, str) and value else strict_json.compact_json(value)
 
 
-def _sample(facts: JsonObject) -> str:
+def _typed(facts: JsonObject, root: JsonObject) -> str:
+    """Return a value for an input as it is typed after `key=`."""
+    value = _sample(facts, root, 0)
+    return plain("TEXT" if value is None and facts.get("type") != "null" else value)
+
+
+def _sample(schema: JsonValue, root: JsonObject, depth: int) -> JsonValue:
+    """Return a value that the schema is likely to take, with the required members of objects."""
+    facts = followed(schema, root)
+    if not isinstance(facts, dict) or depth > _DEEPEST:
+        return None
     for known in (facts.get("examples"), choices(facts)):
         if isinstance(known, list) and known:
-            return plain(known[0])
-    if "default" in facts:
-        return plain(facts["default"])
-    items = facts.get("items")
-    if (
-        facts.get("type") == "array"
-        and isinstance(items, dict)
-        and (of := _ITEMS.get(str(items.get("type"))))
-    ):
-        return f"[{of}]"
-    return _SAMPLES.get(str(facts.get("type")), "TEXT")
+            return known[0]
+    for keyword in ("default", "const"):
+        if keyword in facts:
+            return facts[keyword]
+    branches = facts.get("anyOf") or facts.get("oneOf")
+    if isinstance(branches, list) and branches:
+        return _sample(branches[0], root, depth + 1)
+    kind = facts.get("type")
+    kind = kind[0] if isinstance(kind, list) and kind else kind
+    if kind == "object":
+        return {
+            key: _sample(member, root, depth + 1) for key, member, needed in inputs(facts) if needed
+        }
+    if kind == "array":
+        item = _sample(facts.get("items"), root, depth + 1)
+        return [] if item is None else [item]
+    return _SAMPLES.get(str(kind), None if depth else "TEXT")

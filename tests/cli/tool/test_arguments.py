@@ -76,7 +76,31 @@ def test_a_key_given_again_gathers_an_array() -> None:
 def test_a_key_given_again_is_a_mistake_where_the_schema_says_no_array() -> None:
     with pytest.raises(UsageError, match="count is given twice") as refused:
         gather(TOOL, ["count=1", "count=2"], None)
-    assert refused.value.hint.startswith("`count` is an integer in the tool's schema")
+    assert refused.value.hint == (
+        "give it once: `count` is an integer in the tool's schema, not a list"
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (["6"], "write a=6;"),
+        (["6", "7"], "write a=6 b=7;"),
+        (["b=7", "two words"], "write 'a=two words';"),
+        (["a", "6"], "write a=6;"),
+        (["b"], "write b=B;"),
+        (["-a", "6"], "write KEY=VALUE, KEY:=JSON, KEY=@FILE, or --args JSON;"),
+        (["1", "2", "3"], "write KEY=VALUE, KEY:=JSON, KEY=@FILE, or --args JSON;"),
+    ],
+)
+def test_a_value_without_a_name_is_answered_with_the_words_that_were_meant(
+    words: list[str], hint: str
+) -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string"}}}
+    tool = Tool(uid="tool-x", name="calc", description="X.", input_schema=schema)
+    with pytest.raises(UsageError) as refused:
+        gather(tool, words, None)
+    assert refused.value.hint == f"{hint} `vespe tool run calc --help` shows its arguments"
 
 
 @pytest.mark.parametrize("word", ["text", "=x", ":=x", "a\x1bb=x"])

@@ -1,5 +1,6 @@
 """`vespe tool run NAME --help`: one tool's inputs, and a command to copy."""
 
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -78,3 +79,23 @@ def test_inputs_can_be_given_as_options(command: Command) -> None:
     said = command("tool", "run", "calc", "--a", "6", "--b=7", "op=mul", "--json")
     assert said.document["result"] == [6, 7, "mul"]
     assert command("tool", "run", "calc", "--a", "x", "--b", "1").code == 5
+
+
+def test_an_object_is_shown_with_its_members_and_the_example_runs(
+    command: Command, project: Path
+) -> None:
+    (project / "prices.py").write_text(
+        "import dataclasses\n\n\n@dataclasses.dataclass\nclass Item:\n    name: str\n"
+        "    net: float\n    note: str = ''\n\n\n"
+        "def price(item: Item, others: list[Item] | None = None) -> float:\n"
+        '    """Compute a price."""\n    return item.net\n',
+        encoding="utf-8",
+    )
+    command("tool", "create", "price", "--from", "prices.py:price")
+    page = " ".join(command("tool", "run", "price", "--help").out.split())
+    with_keys = "object {name: string, net: number, note?: string}, required"
+    assert with_keys in page
+    assert "array of objects {name: string, net: number, note?: string} or null, default" in page
+    assert with_keys in " ".join(command("tool", "show", "price").out.split())
+    example = page.partition("Example: vespe ")[2]
+    assert command(*shlex.split(example)).code == 0

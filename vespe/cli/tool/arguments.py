@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from vespe import defaults, errors
 from vespe.calls.path import parsed_arguments
-from vespe.cli.signature import inputs
+from vespe.cli.signature import followed, inputs
 from vespe.documents import strict_json
 from vespe.documents.near import suggest
 from vespe.files import atomic
@@ -30,6 +30,7 @@ def gather(tool: Tool, pairs: Sequence[str], args: str | None) -> JsonObject | b
         return given
     whole = parsed_arguments(given)
     from_pairs: JsonObject = {}
+    _require_names(tool, pairs)
     for key, value in (_pair(tool, word) for word in pairs):
         from_pairs[key] = _joined(tool, key, from_pairs, value)
     return whole | from_pairs
@@ -155,13 +156,34 @@ def _sample(schema: JsonValue, root: JsonObject) -> str:
     return next((known[kind] for kind in _types(schema, root) if kind in known), '"a", "b"')
 
 
+def _require_names(tool: Tool, words: Sequence[str]) -> None:
+    """Raise UsageError, with the words as they are meant, if one of them has no name."""
+    bare = [word for word in words if not _is_pair(word)]
+    if not bare:
+        return
+    names = [key for key, _, _ in inputs(tool.input_schema)]
+    given = {word.partition("=")[0].rstrip(":") for word in words if _is_pair(word)}
+    left = [key for key in names if key not in given]
+    if bare[0] in names:  # `a 6`
+        meant = [f"{bare[0]}={(bare[1:] or [bare[0].upper()])[0]}"]
+    elif len(bare) <= len(left) and all(word[:1] not in ("-", "=", ":") for word in bare):
+        meant = [f"{key}={word}" for key, word in zip(left, bare, strict=False)]
+    else:
+        meant = []
+    words_meant = shlex.join(meant) or "KEY=VALUE, KEY:=JSON, KEY=@FILE, or --args JSON"
+    raise errors.UsageError(
+        f"{bare[0]!r} is not KEY=VALUE",
+        hint=f"write {words_meant}; `vespe tool run {tool.name} --help` shows its arguments",
+    )
+
+
+def _is_pair(word: str) -> bool:
+    key, equals, _ = word.partition("=")
+    return bool(equals) and bool(key.rstrip(":")) and key.isprintable()
+
+
 def _pair(tool: Tool, word: str) -> tuple[str, JsonValue]:
-    key, equals, text = word.partition("=")
-    if not equals or not key.rstrip(":") or not key.isprintable():
-        raise errors.UsageError(
-            f"{word!r} is not KEY=VALUE",
-            hint="write KEY=VALUE, KEY:=JSON, KEY=@FILE, or --args JSON",
-        )
+    key, _, text = word.partition("=")
     if key.endswith(":"):
         try:
             return key[:-1], strict_json.parse_json(text, limit=defaults.MAX_ARGUMENT_BYTES)
@@ -202,13 +224,11 @@ def _no_list(tool: Tool, key: str) -> str:
     types = " or ".join(dict.fromkeys(_types(_property(tool, key), tool.input_schema)))
     article = "an" if types[:1] in ("i", "o") else "a"
     said = f"`{key}` is {article} {types}" if types else f"`{key}` has no type"
-    edit = f"; `vespe tool edit {tool.name}` can make it an array"
-    is_own = tool.scope == defaults.PROJECT_TOOLS
-    return f"{said} in the tool's schema{edit if is_own else ''}"
+    return f"give it once: {said} in the tool's schema, not a list"
 
 
 def _property(tool: Tool, key: str) -> JsonValue:
-    schema = _followed(tool.input_schema, tool.input_schema)
+    schema = followed(tool.input_schema, tool.input_schema)
     for branch in _branches(schema, tool.input_schema):
         properties = branch.get("properties")
         if isinstance(properties, dict) and key in properties:
@@ -329,23 +349,11 @@ def _branches(schema: JsonValue, root: JsonObject, depth: int = 0) -> Iterator[J
     """Yield the schema and the members of its anyOf, oneOf and allOf, with local references
     followed.
     """
-    followed = _followed(schema, root)
-    if not isinstance(followed, dict) or depth > 8:
+    there = followed(schema, root)
+    if not isinstance(there, dict) or depth > 8:
         return
-    yield followed
+    yield there
     for keyword in ("anyOf", "oneOf", "allOf"):
-        members = followed.get(keyword)
+        members = there.get(keyword)
         for member in members if isinstance(members, list) else ():
             yield from _branches(member, root, depth + 1)
-
-
-def _followed(schema: JsonValue, root: JsonObject) -> JsonValue:
-    for _ in range(8):
-        reference = schema.get("$ref") if isinstance(schema, dict) else None
-        if not isinstance(reference, str) or not reference.startswith("#"):
-            return schema
-        schema = root
-        for token in reference[1:].split("/")[1:]:
-            token = token.replace("~1", "/").replace("~0", "~")
-            schema = schema.get(token) if isinstance(schema, dict) else None
-    return {}

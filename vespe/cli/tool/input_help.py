@@ -8,7 +8,7 @@ import click
 
 from vespe.cli import report, signature
 from vespe.cli.tool import arguments
-from vespe.cli.tool.show import kind
+from vespe.cli.tool.show import kind_of_input
 from vespe.documents import strict_json
 from vespe.models import JsonObject, Tool
 
@@ -21,7 +21,7 @@ def show(context: click.Context, tool: Tool) -> int:
     with formatter.indentation():
         formatter.write_text(report.one_line(" ".join(tool.description.split())))
     rows = [
-        (_option(tool, key), _said(facts, needed=needed))
+        (_option(tool, key), _said(facts, tool.input_schema, needed=needed))
         for key, facts, needed in signature.inputs(tool.input_schema)
     ]
     if rows:
@@ -50,11 +50,12 @@ def _option(tool: Tool, key: str) -> str:
     return f"--{key} / --no-{key}" if arguments.is_flag(tool, key) else f"--{key} {key.upper()}"
 
 
-def _said(facts: JsonObject, *, needed: bool) -> str:
+def _said(facts: JsonObject, root: JsonObject, *, needed: bool) -> str:
     default = (
         f"default {strict_json.compact_json(facts['default'])}"
         if "default" in facts
         else "optional"
     )
     text = str(facts.get("description", ""))
-    return f"{kind(facts)}, {'required' if needed else default}" + (f": {text}" if text else "")
+    need = "required" if needed else default
+    return f"{kind_of_input(facts, root)}, {need}" + (f": {text}" if text else "")

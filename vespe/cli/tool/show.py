@@ -1,5 +1,6 @@
 """`vespe tool show`: one tool, in Vespe's own or a model API's shape."""
 
+import re
 import sys
 from typing import Final
 
@@ -7,11 +8,11 @@ import click
 
 from vespe.adapters import SHAPES
 from vespe.calls.policy_rules import users_own_hosts
-from vespe.cli import options, report, review_words
+from vespe.cli import options, report, review_words, signature
 from vespe.defaults import PROJECT_TOOLS
 from vespe.documents import strict_json
 from vespe.lazy import shutil
-from vespe.models import JsonObject, Tool
+from vespe.models import JsonObject, JsonValue, Tool
 from vespe.projects.workspace import open_workspace
 from vespe.tools.effects import Reason, effects_of, reasons_of
 from vespe.tools.secret_items import items_of
@@ -74,7 +75,7 @@ def _show(tool: Tool) -> None:
             if "default" in facts
             else "optional"
         )
-        said = f"{key}  {kind(facts)}, {need}" + (
+        said = f"{key}  {kind_of_input(facts, tool.input_schema)}, {need}" + (
             f": {facts['description']}" if "description" in facts else ""
         )
         report.emit(_wrapped(said, "  "))
@@ -103,6 +104,35 @@ def _wrapped(text: str, indent: str = "") -> str:
         initial_indent=indent,
         subsequent_indent=indent * 3,
     )
+
+
+_MOST_KEYS: Final = 12
+
+
+def kind_of_input(facts: JsonObject, root: JsonObject) -> str:
+    """Say what an input is, with the members of an object or of the objects in a list:
+    `object {name: string, note?: string}`.
+    """
+    facts = _resolved(facts, root)
+    said = kind(facts | {"items": _resolved(facts["items"], root)} if facts.get("items") else facts)
+    schema = signature.members(facts, root)
+    found = list(signature.inputs(schema)) if schema is not None else []
+    if not found:
+        return said
+    keys = [
+        f"{key}{'' if needed else '?'}: {kind(_resolved(member, root))}"
+        for key, member, needed in found[:_MOST_KEYS]
+    ]
+    more = ["…"] if len(found) > _MOST_KEYS else []
+    return re.sub(
+        r"\bobjects?\b", lambda of: f"{of[0]} {{{', '.join(keys + more)}}}", said, count=1
+    )
+
+
+def _resolved(schema: JsonValue, root: JsonObject) -> JsonObject:
+    there = signature.followed(schema, root)
+    beside = schema if isinstance(schema, dict) and there is not schema else {}
+    return {**(there if isinstance(there, dict) else {}), **beside}
 
 
 _PLURAL: Final = ("string", "number", "integer", "boolean", "object", "array")
