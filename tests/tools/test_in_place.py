@@ -196,3 +196,77 @@ def test_what_0_2_wrote_to_call_the_function_is_written_anew(
     (directory / "call.py").write_text(OLD, encoding="utf-8")
     assert command(*call).code == 1
     assert command("tool", "sync").code == 0 and command(*call).code == 0
+
+
+def test_a_file_names_the_same_function_as_its_module(
+    command: Command, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package(project / "src")
+    (project / "calc.py").write_text("def calc(a: int) -> int:\n    return a\n", encoding="utf-8")
+    assert command("tool", "create", "calc", "--from", "calc.py:calc", "--in-place").code == 0
+    assert command("tool", "run", "calc", "a=1", "--json").document["result"] == 1
+    monkeypatch.chdir(project / "src/shop")
+    assert command("tool", "create", "price", "--from", "prices.py:price", "--in-place").code == 0
+    monkeypatch.chdir(project)
+    assert command("tool", "run", "price", "net=3", "--json").document["result"] == 6
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("gone.py:price", "--in-place"), "there is no file gone.py"),
+        (("outside.py:f", "--in-place"), "outside.py is not a module of the project in "),
+        (("shop.nowhere:f", "--in-place"), "the file shop/nowhere.py or shop/nowhere/__init__.py"),
+        (("shop.prices:price",), "needs `--in-place`"),
+        (("shop.prices:price",), "`--from src/shop/prices.py:price` copies the file"),
+    ],
+)
+def test_what_names_no_function_is_answered_with_what_would(
+    arguments: tuple[str, ...],
+    says: str,
+    command: Command,
+    project: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    package(project / "src")
+    (project.parent / "outside.py").write_text("def f() -> int:\n    return 1\n", encoding="utf-8")
+    if arguments[0].startswith("outside"):
+        monkeypatch.setenv("VESPE_PROJECT", str(project))
+        monkeypatch.chdir(project.parent)
+    said = command("tool", "create", "x", "--from", *arguments)
+    assert said.code == 2 and says in " ".join(said.err.split())
+
+
+def test_in_place_alone_names_what_it_needs(command: Command) -> None:
+    said = command("tool", "create", "x", "--in-place")
+    assert said.code == 2 and "--in-place needs --from FILE.py:function" in said.err
+
+
+def test_a_call_that_fails_says_that_the_function_has_changed_or_moved(
+    command: Command, project: Path
+) -> None:
+    package(project)
+    command("tool", "create", "price", "--from", "shop.prices:price", "--in-place")
+    prices = project / "shop/prices.py"
+    changed = SOURCE.replace("country: str", "land: str").replace("country)", "land)")
+    prices.write_text(changed, encoding="utf-8")
+    said = " ".join(command("tool", "run", "price", "net=3", "land=IT").err.split())
+    assert "has changed: `vespe tool sync price` derives the schema again" in said
+    assert command("tool", "sync", "price").code == 0
+    assert command("tool", "run", "price", "net=3", "land=IT").code == 0
+    prices.rename(project / "shop/costs.py")
+    said = " ".join(command("tool", "run", "price", "net=3").err.split())
+    assert "shop.prices, which price runs in place, no longer exists" in said
+    assert "`vespe tool sync price --from FILE.py:price`" in said
+    assert command("tool", "sync", "price", "--from", "shop/costs.py:price").code == 0
+    assert command("tool", "run", "price", "net=3").code == 0
+
+
+def test_a_relative_import_is_not_advised_to_be_copied(command: Command, project: Path) -> None:
+    package(project)
+    source = SOURCE.replace("from shop.rates", "from .rates")
+    (project / "shop/prices.py").write_text(source, encoding="utf-8")
+    said = command("tool", "create", "price", "--from", "shop/prices.py:price")
+    told = " ".join(said.err.split())
+    assert "it imports .rates from its own project" in told and "`--in-place`" in told
+    assert "into the tool's directory" not in told

@@ -175,15 +175,14 @@ def draft_from_function(
     InvalidDocument where the function cannot be a tool.
     """
     file, _, function = source.rpartition(":")
-    if (
-        (module := f"{file.replace('.', '/')}.py")
-        and not file.endswith(".py")
-        and os.path.isfile(os.path.join(directory, module))
-    ):
+    path = file.replace(".", "/")
+    places = (f"{path}.py", f"src/{path}.py", f"{path}/__init__.py", f"src/{path}/__init__.py")
+    found = [one for one in places if os.path.isfile(os.path.join(directory, one))]
+    if found and not file.endswith(".py"):
         raise UsageError(
             f"`--from` takes FILE.py:function; the name of a module, {file}, needs `--in-place`",
-            hint=f"`--from {module}:{function}` copies the file; with --in-place the tool runs the "
-            "file itself, in the project's environment",
+            hint=f"`--from {found[0]}:{function}` copies the file; with --in-place the tool runs "
+            "the file itself, in the project's environment",
         )
     if not file or not function.isidentifier():
         raise UsageError(

@@ -147,6 +147,27 @@ def _places(module: str, project: str) -> Iterator[tuple[str, str]]:
                 yield root, path
 
 
+def _module_of(path: str, project: str) -> str:
+    """Return the module that a file of the project is. Raises UsageError for any other file."""
+    if not os.path.isfile(path):
+        raise UsageError(
+            f"there is no file {path}", hint="give the path from where you are, or the module"
+        )
+    inside = os.path.relpath(os.path.realpath(path), os.path.realpath(project))
+    for root in _ROOTS[::-1]:
+        parts = os.path.relpath(inside, root).removesuffix(".py").split(os.sep)
+        module = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        if _MODULE.fullmatch(module) and os.path.normpath(inside) == os.path.normpath(
+            next(_places(module, project), ("", ""))[1]
+        ):
+            return module
+    raise UsageError(
+        f"{path} is not a module of the project in {os.path.abspath(project)}",
+        hint="a file that runs in place is in the project, and its path consists of names that "
+        "Python can import",
+    )
+
+
 def draft_in_place(
     source: str,
     *,
@@ -155,23 +176,26 @@ def draft_in_place(
     directory: str = ".",
 ) -> Draft:
     """Draft a tool of `pkg.mod:function`, whose package is in `directory`, the project's root, or
-    in its `src/`.
+    in its `src/`. `FILE.py:function`, from the working directory, names the same.
 
     The function is read for its schema and never run; a call imports it, so that it runs whatever
     the project's files are then. Inputs come as the function's annotations ask for them. Raises as
     `draft_from_function` does.
     """
     module, _, function = source.rpartition(":")
+    if module.endswith(".py"):
+        module = _module_of(module, directory)
     if not _MODULE.fullmatch(module) or not function.isidentifier():
         raise UsageError(
             f"{source!r} does not name a function of a module",
-            hint="write it as PACKAGE.MODULE:function",
+            hint="write it as FILE.py:function or PACKAGE.MODULE:function",
         )
     root, file = next(_places(module, directory), ("", ""))
     if not file:
+        path = module.replace(".", "/")
         raise UsageError(
             f"there is no module {module} in {os.path.abspath(directory)} or its src/",
-            hint="it is looked for as a file",
+            hint=f"that would be the file {path}.py or {path}/__init__.py",
         )
     draft = draft_from_function(f"{file}:{function}", name=name, fields=fields, directory=directory)
     details = {

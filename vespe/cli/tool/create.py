@@ -41,8 +41,8 @@ _WHAT: Final = (
 @click.option(
     "--in-place",
     is_flag=True,
-    help="With --from PACKAGE.MODULE:function: run the file itself, with the project's .venv, "
-    "instead of a copy.",
+    help="With --from: run the file itself, with the project's .venv, instead of a copy. The "
+    "function can also be given as PACKAGE.MODULE:function.",
 )
 @field_options.field_options
 @click.option(
@@ -62,14 +62,16 @@ def command(name: str, kind: str | None, source: str | None, in_place: bool, **g
     """
     fields = field_options.given_fields(given)
     kind = kind or _implied(given, source)
-    if (kind is None) == (source is None):
+    if (kind is None) == (source is None) and not (in_place and source is None):
         raise click.UsageError(_WHAT, click.get_current_context())
     if source is not None and (fields.keys() & {"path", "entrypoint"}):
         raise click.UsageError(
             "--from already names the file and the function", click.get_current_context()
         )
     if in_place and source is None:
-        raise click.UsageError("--in-place needs --from", click.get_current_context())
+        raise click.UsageError(
+            "--in-place needs --from FILE.py:function", click.get_current_context()
+        )
     draft = _draft(
         name, kind or "", source, in_place=in_place, fields=fields, project_dir=given["project_dir"]
     )

@@ -4,7 +4,7 @@ import sys
 
 import click
 
-from vespe import errors, features
+from vespe import defaults, errors, features
 from vespe.calls.path import CallPath, refused
 from vespe.calls.registry import ToolRegistry
 from vespe.cli import options, outcomes, questions, report
@@ -181,6 +181,8 @@ def _nameless(context: click.Context, name: str | None) -> int:
 def _answer(tool: Tool, outcome: Outcome, as_json: bool, *, how: str = "") -> int:
     status = outcomes.answer(outcome, as_json=as_json)
     is_refused = outcome.error is not None and outcome.error.code == errors.InvalidArguments.code
+    if not outcome.ok and not as_json and (behind := _behind_function(tool)):
+        report.note(behind)
     if is_refused and not as_json:
         origin = origins.compared(tool)
         if origin is not None and origin.change in ("origin", "both"):
@@ -192,3 +194,31 @@ def _answer(tool: Tool, outcome: Outcome, as_json: bool, *, how: str = "") -> in
             f"{how}; " * bool(how) + f"`vespe tool run {outcome.tool} --help` shows its arguments"
         )
     return status
+
+
+def _behind_function(tool: Tool) -> str:
+    """Say what keeps a tool from calling its function in place: the module is gone, or the function
+    has another signature now; "" if nothing does.
+    """
+    from vespe.tools import in_place, syncing
+
+    if tool.scope != defaults.PROJECT_TOOLS or tool.directory is None:
+        return ""
+    standing = in_place.standing(tool.directory, tool.document)
+    if standing is None:
+        return ""
+    try:
+        found = syncing.synced(tool)
+    except errors.VespeError:
+        return ""
+    if found.gone:
+        return (
+            f"the module {standing.module}, which {tool.name} runs in place, no longer exists: if "
+            f"it has moved, run `vespe tool sync {tool.name} --from FILE.py:{standing.function}`"
+        )
+    if found.is_behind:
+        return (
+            f"{standing.source}, which {tool.name} runs in place, has changed: "
+            f"`vespe tool sync {tool.name}` derives the schema again"
+        )
+    return ""

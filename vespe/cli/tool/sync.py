@@ -92,8 +92,8 @@ def _apart(one: Synced, kit: str | None) -> str:
     name, place = one.tool.name, f" --kit {shlex.quote(kit)}" if kit else ""
     if one.gone:
         return (
-            f"{one.source}, which {name} was made from, no longer exists: set its new place with "
-            f"`vespe tool sync {name}{place} --from NEW_PLACE`"
+            f"{one.source}, which {name} was made from, no longer exists: if it has moved, run "
+            f"`vespe tool sync {name}{place} --from NEW_FILE`"
         )
     root = origins.project_of(one.tool.directory or "") or ""
     file = os.path.relpath(os.path.join(root, one.source))

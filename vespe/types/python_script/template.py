@@ -158,14 +158,19 @@ def _left_behind(source: str, path: str) -> list[str]:
         if m[:1] == "."
         or any(_is_module(os.path.join(place, m.partition(".")[0])) for place in places)
     ]
-    advice = (
+    return [
+        f"it imports {module} from its own project, which is not copied: {_advice(module)}"
+        for module in found
+    ]
+
+
+def _advice(module: str) -> str:
+    if module[:1] == ".":  # a copy is in no package, so a copy of the module would not help
+        return "run the original file (`--in-place`), or register the function in-process"
+    return (
         "copy it into the tool's directory, run the original file (`--in-place`), or register "
         "the function in-process"
     )
-    return [
-        f"it imports {module} from its own project, which is not copied: {advice}"
-        for module in found
-    ]
 
 
 def _is_module(path: str) -> bool:

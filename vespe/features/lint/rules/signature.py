@@ -95,8 +95,8 @@ def _origin(subject: Subject) -> Iterator[Found]:
         yield Found(
             pointer=_DETAILS,
             message=f"the module {standing.module}, which the tool runs in place, no longer exists",
-            fix=f"set its new place with `vespe tool sync {name} --from "
-            f"PACKAGE.MODULE:{standing.function}`",
+            fix=f"if it has moved, run `vespe tool sync {name} --from "
+            f"NEW_FILE.py:{standing.function}`",
         )
     compared = origins.compared_files(directory, subject.document)
     if compared is None or compared.change in ("none", "copy"):
@@ -106,7 +106,7 @@ def _origin(subject: Subject) -> Iterator[Found]:
         yield Found(
             pointer=at,
             message=f"its source file {short(compared.path)} no longer exists",
-            fix=f"set its new place with `vespe tool sync {name} --from NEW_PLACE`, or remove "
+            fix=f"if it has moved, run `vespe tool sync {name} --from NEW_FILE`, or else remove "
             f"`{origins.KEY}`",
         )
         return
