@@ -6,8 +6,10 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from vespe import Patience, defaults
+from vespe import Patience, Toolset, defaults
+from vespe.adapters.cost import CHARACTERS_PER_TOKEN
 from vespe.cli import boundary
+from vespe.documents import strict_json
 from vespe.features.agents.providers import PROVIDERS
 from vespe.features.mcp.clients.table import CLIENTS
 from vespe.features.programs.source import MODULES
@@ -137,3 +139,13 @@ def test_figures_in_sentences_are_those_of_the_kept_runs() -> None:
     assert f"Of {changed['tried']} changes, `vespe kit verify` noticed all" in page(
         "docs/reliability.md"
     )
+
+
+def test_the_bridge_costs_as_little_as_its_page_says() -> None:
+    def double(n: int) -> int:
+        """Double a number."""
+        return 2 * n
+
+    declared = Toolset(double, tools_mode="bridge").openai()
+    assert "costs less than 400" in page("docs/right-tools.md")
+    assert len(strict_json.compact_json(declared)) / CHARACTERS_PER_TOKEN < 400

@@ -58,7 +58,7 @@ NUMBERS: list[tuple[str, str, str, Callable[[Any], str]]] = [
         "vespe.adapters.cost:CHARACTERS_PER_TOKEN",
         {4: ""}.__getitem__,
     ),
-    ("kits.md", "at most {} entries,", "vespe.kits.entry_rules:MAX_ENTRIES", plain),
+    ("kits.md", "at most {} files and directories,", "vespe.kits.entry_rules:MAX_ENTRIES", plain),
     ("kits.md", "{} MiB per file", "vespe.kits.entry_rules:MAX_ENTRY_BYTES", mib),
     ("kits.md", "{} MiB in total", "vespe.kits.entry_rules:MAX_TOTAL_BYTES", mib),
     ("kits.md", "can take at most {} seconds", "vespe.git.session:TIMEOUT_S", plain),

@@ -314,3 +314,22 @@ def test_a_password_in_a_url_stands_in_no_message(words: tuple[str, ...], comman
     for form in ((), ("--json",)):
         said = command(*words, *form)
         assert said.code and "secretpw" not in said.err + said.out, said.err + said.out
+
+
+def test_p9_a_few_objects_that_describe_ten_million_files_are_refused(
+    command: Command, project: Path, tmp_path: Path
+) -> None:
+    source = gitrepo.repository(tmp_path / "bomb")
+    tree = git(source, "hash-object", "-w", "--stdin")
+    kind, mode = "blob", "100644"
+    for _ in range(7):
+        rows = "".join(f"{mode} {kind} {tree}\tn{number}\n" for number in range(10))
+        tree, kind, mode = git(source, "mktree", stdin=rows.encode()), "tree", "040000"
+    config = git(source, "hash-object", "-w", "--stdin", stdin=b'{"kit_id": "bomb"}')
+    top = f"100644 blob {config}\tkit_config.json\n040000 tree {tree}\tdeep\n"
+    made = git(source, "commit-tree", git(source, "mktree", stdin=top.encode()), "-m", "first")
+    git(source, "update-ref", "refs/heads/main", made)
+    before = everything(project)
+    said = command("kit", "install", f"{source}@main", "--yes")
+    assert said.code == 6 and "more than 10000 files and directories" in said.err
+    assert everything(project) == before
