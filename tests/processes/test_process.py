@@ -269,6 +269,12 @@ def test_a_program_that_does_not_start_is_a_sentence(argv: tuple[str, ...], said
         run(command(*argv))
 
 
+def test_a_program_that_was_named_with_its_arguments_is_told_apart() -> None:
+    with pytest.raises(ToolExecutionError, match="no program called 'wc -l'") as refused:
+        run(command("wc -l"))
+    assert "pass the program's arguments apart from its name" in refused.value.hint
+
+
 def test_a_script_without_a_first_line_or_with_a_missing_interpreter_is_a_sentence(
     tmp_path: Path,
 ) -> None:

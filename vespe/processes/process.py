@@ -376,7 +376,9 @@ def not_started(
     if number == errno.ENOENT and "/" not in program:
         return ToolExecutionError(
             f"there is no program called {program!r} on PATH",
-            hint="install it, or correct PATH",
+            hint="pass the program's arguments apart from its name; a tool has them in `args.argv`"
+            if " " in program
+            else "install it, or correct PATH",
             details=details,
         )
     if number == errno.ENOENT and os.path.exists(program):

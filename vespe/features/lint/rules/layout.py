@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from vespe import defaults
-from vespe.documents.near import join_words
+from vespe.documents.near import choice, join_words
 from vespe.documents.pointers import pointer_to
 from vespe.errors import InvalidDocument, StorageError
 from vespe.features.lint.base import Bounds, Found, Outline, Subject, rule, set_rule
@@ -404,7 +404,7 @@ def _program(subject: Subject) -> Iterator[Found]:
 
 @rule("layout-unknown-key", "warning")
 def _unknown_key(subject: Subject) -> Iterator[Found]:
-    """A key looks like a misspelt known key.
+    """A key looks like a misspelt known key, or `args` has a key that its type does not know.
 
     Unknown keys are kept and ignored, so a misspelt key silently has no effect.
 
@@ -422,6 +422,15 @@ def _unknown_key(subject: Subject) -> Iterator[Found]:
                 message=f"{short(key)} is not a key that Vespe reads",
                 fix=f"did you mean {close[0]}?",
             )
+    details = _details(subject) if subject.api == "vespe" else {}
+    kind, args = type_in(details), details.get("args")
+    known = kind.form().args if kind is not None and not kind.form().closed else {}
+    for key in sorted(args.keys() - known.keys()) if known and isinstance(args, dict) else ():
+        yield Found(
+            pointer=_DETAILS + pointer_to(("args", key)),
+            message=f"{short(key)} is not a key of `args` that Vespe reads",
+            fix=choice(key, known),
+        )
 
 
 @rule("layout-unknown-slot", "warning")
