@@ -6,14 +6,18 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from vespe import Patience, Toolset, defaults
 from vespe.adapters.cost import CHARACTERS_PER_TOKEN
 from vespe.cli import boundary
 from vespe.documents import strict_json
+from vespe.errors import LoginRequired, MissingExtra, NotTrusted, Refused
 from vespe.features.agents.providers import PROVIDERS
 from vespe.features.mcp.clients.table import CLIENTS
 from vespe.features.programs.source import MODULES
 from vespe.projects import project_settings
+from vespe.tools import mcp_skills
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -149,3 +153,31 @@ def test_the_bridge_costs_as_little_as_its_page_says() -> None:
     declared = Toolset(double, tools_mode="bridge").openai()
     assert "costs less than 400" in page("docs/right-tools.md")
     assert len(strict_json.compact_json(declared)) / CHARACTERS_PER_TOKEN < 400
+
+
+def test_messages_in_fences_that_are_not_run_are_those_of_the_code() -> None:
+    shown = [
+        ("troubleshooting", NotTrusted("…")),
+        (
+            "troubleshooting",
+            MissingExtra("making arguments", extra="fuzz", module="hypothesis_jsonschema"),
+        ),
+        (
+            "remote-servers",
+            LoginRequired(
+                "notes",
+                why="requires the scope 'notes:write', which its login does not have",
+                command="vespe mcp login notes --scope notes:write",
+            ),
+        ),
+    ]
+    for name, error in shown:
+        assert f"vespe: error: {error}" in page(f"docs/{name}.md")
+    with pytest.raises(Refused) as refused:
+        mcp_skills.check(
+            b"x",
+            {"size": 1, "digest": f"sha256:{'0' * 64}", "uri": "skill://pdf-processing/SKILL.md"},
+        )
+    assert f"vespe: error: {refused.value}" in page("docs/kits.md")
+    assert mcp_skills.changed_hint("pdf") in page("docs/kits.md")
+    assert shown[2][1].hint in page("docs/remote-servers.md")
