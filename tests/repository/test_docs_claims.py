@@ -181,3 +181,27 @@ def test_messages_in_fences_that_are_not_run_are_those_of_the_code() -> None:
     assert f"vespe: error: {refused.value}" in page("docs/kits.md")
     assert mcp_skills.changed_hint("pdf") in page("docs/kits.md")
     assert shown[2][1].hint in page("docs/remote-servers.md")
+
+
+def test_the_page_of_mcp_names_every_scenario_that_is_left_out() -> None:
+    excused = json.loads(
+        (ROOT / "tests/cases/mcp/conformance_not_applicable.json").read_text(encoding="utf-8")
+    )
+    said = page("docs/mcp.md")
+    everywhere = between("docs/mcp.md", "| scenario | reason |", "Two of the 29 checks")
+    assert quoted(everywhere) == set(excused["everywhere"])
+    over_stdio = between("docs/mcp.md", "the bridge and not the server:", "A scenario that is left")
+    assert quoted(over_stdio) == set(excused["stdio"])
+    for scenario, reason in {**excused["everywhere"], **excused["stdio"]}.items():
+        assert f"`{scenario}`" in said and reason in said
+    found = kept("conformance_server")["table"]
+    assert found["server-stateless"]["2026-07-28 http"].startswith("passed: 27 of 29 checks")
+    tasks = {
+        name: one
+        for name, one in kept("conformance_extensions")["found"].items()
+        if name.startswith("tasks-")
+    }
+    skipped = [name for name, one in tasks.items() if "skipped" in one]
+    assert skipped == ["tasks-status-notifications"] and len(tasks) == 10
+    assert all(one["ok"] for one in tasks.values())
+    assert "The nine task scenarios of the conformance suite pass." in said
