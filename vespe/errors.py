@@ -183,19 +183,15 @@ def _origin() -> tuple[str, bool]:
     """
     record = next((one for one in _records() if _package_of(one) == "vespe"), "")
     text = _read(record, "direct_url.json")
-    url = _OF_DIRECTORY.search(text)
+    url = re.search(r'"url": *"file://(/[^"\\]*)"', text)
     if url is None or '"dir_info"' not in text:
         return "", False  # installed from somewhere else, or the record is damaged
-    place = _PERCENT.sub(lambda found: bytes([int(found[1], 16)]), url[1].encode()).decode()
+    place = re.sub(
+        rb"%([0-9A-Fa-f]{2})", lambda found: bytes([int(found[1], 16)]), url[1].encode()
+    ).decode()
     if not os.path.isfile(f"{place}/pyproject.toml"):
         return "", False
-    return place, _EDITABLE.search(text) is not None
-
-
-_OF_DIRECTORY: Final = re.compile(r'"url": *"file://(/[^"\\]*)"')
-_EDITABLE: Final = re.compile(r'"editable": *true')
-_PERCENT: Final = re.compile(rb"%([0-9A-Fa-f]{2})")
-_NEEDED: Final = re.compile(r"^Requires-Dist: ([\w.-]+).*;.*\bextra == ['\"]([\w.-]+)['\"]", re.M)
+    return place, re.search(r'"editable": *true', text) is not None
 
 
 def _extras_here() -> set[str]:
@@ -203,7 +199,11 @@ def _extras_here() -> set[str]:
     records = _records()
     names = {_package_of(one) for one in records}
     own = next((one for one in records if _package_of(one) == "vespe"), "")
-    needs = _NEEDED.findall(_read(own, "METADATA"))
+    needs = re.findall(
+        r"^Requires-Dist: ([\w.-]+).*;.*\bextra == ['\"]([\w.-]+)['\"]",
+        _read(own, "METADATA"),
+        re.M,
+    )
     lacking = {extra for name, extra in needs if _normalized(name) not in names}
     return {extra for _, extra in needs} - lacking
 

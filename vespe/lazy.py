@@ -18,6 +18,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    import _socket as socket_core
     import asyncio
     import concurrent.futures as concurrent_futures
     import ctypes
@@ -25,10 +26,12 @@ if TYPE_CHECKING:
     import email.utils as email_utils
     import grp
     import hashlib
+    import hmac
     import ipaddress
     import logging
     import pwd
     import readline
+    import secrets
     import shlex
     import shutil
     import socket
@@ -84,6 +87,7 @@ __all__ = [
     "git",
     "grp",
     "hashlib",
+    "hmac",
     "httpcore2",
     "hypothesis",
     "hypothesis_jsonschema",
@@ -115,9 +119,11 @@ __all__ = [
     "rich_console",
     "rich_table",
     "rich_text",
+    "secrets",
     "shlex",
     "shutil",
     "socket",
+    "socket_core",
     "sqlite3",
     "ssl",
     "tempfile",
@@ -148,6 +154,7 @@ _DOTTED: Final = {
     "rich_console": "rich.console",
     "rich_table": "rich.table",
     "rich_text": "rich.text",
+    "socket_core": "_socket",
     "urls": "urllib.parse",
 }
 LIBRARIES: Final = {name: _DOTTED.get(name, name) for name in __all__ if name != "pattern"}

@@ -2,14 +2,17 @@
 tests/benchmarks/.
 """
 
+import ast
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+import vespe
 from tests.support.ondisk import python_tool, write_tool
 
 NEVER_FOR_A_LISTING = {
@@ -36,6 +39,7 @@ NOT_FOR_A_CALL = {
     "git",
     "yaml",
     "pydantic",
+    "socket",
     "tempfile",
 }
 NOT_FOR_A_CALL |= {
@@ -104,7 +108,8 @@ def test_listing_loads_neither_git_nor_jsonschema_nor_http_nor_asyncio_nor_rich_
 
 def test_a_second_listing_judges_no_schema_again(stocked: Path) -> None:
     modules_of("tool", "list", cwd=stocked)
-    assert "jsonschema_rs" not in modules_of("tool", "list", cwd=stocked)
+    judges = {"jsonschema_rs", "vespe.schemas", "vespe.tools.fields", "vespe.tools.judging"}
+    assert not modules_of("tool", "list", cwd=stocked) & judges
 
 
 def test_running_a_program_loads_no_http_client_no_event_loop_and_no_models(
@@ -129,6 +134,37 @@ def test_serving_over_stdio_loads_neither_the_sdk_nor_pydantic_nor_an_event_loop
         )
         == set()
     )
+
+
+@pytest.mark.parametrize(
+    "arguments", [("tool", "list"), ("tool", "run", "n0"), ("mcp", "serve")], ids=" ".join
+)
+def test_a_command_compiles_no_pattern_while_it_imports(
+    arguments: tuple[str, ...], stocked: Path
+) -> None:
+    compiled = [
+        f"{name}:{call.lineno}"
+        for name in modules_of(*arguments, cwd=stocked)
+        if name.startswith("vespe.") and (file := _source_of(name)) is not None
+        for call in _made_at_import(ast.parse(file.read_text(encoding="utf-8")))
+        if ast.unparse(call.func) == "re.compile"
+    ]
+    assert compiled == [], "use vespe.lazy.pattern"
+
+
+def _source_of(name: str) -> Path | None:
+    place = Path(vespe.__file__).parent.joinpath(*name.split(".")[1:])
+    return next(
+        (one for one in (place.with_suffix(".py"), place / "__init__.py") if one.exists()), None
+    )
+
+
+def _made_at_import(node: ast.AST) -> Iterator[ast.Call]:
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            if isinstance(child, ast.Call):
+                yield child
+            yield from _made_at_import(child)
 
 
 def test_the_package_itself_loads_nothing_until_a_name_is_used() -> None:

@@ -30,8 +30,8 @@ from vespe.tools.authoring import (
     rename_tool,
     write_config,
 )
-from vespe.tools.directory import UID_PATTERN
 from vespe.tools.drafts import Draft, draft_from_function, draft_tool
+from vespe.tools.names import UID_PATTERN
 
 SCAN = """
 import sys

@@ -3,6 +3,7 @@ from typing import Any
 import pytest
 
 from vespe.tools import fields
+from vespe.tools.names import UID_PATTERN
 
 UID = "tool-a"
 LEAST: dict[str, Any] = {"uid": UID, "name": "a", "schema": {"input": {}}}
@@ -60,7 +61,7 @@ def found(
 @pytest.mark.parametrize("uid", HOSTILE, ids=range(len(HOSTILE)))
 def test_p13_a_hostile_uid_is_refused_whatever_the_document_says(uid: str) -> None:
     assert len(HOSTILE) == 40
-    assert not fields.UID_PATTERN.fullmatch(uid)
+    assert not UID_PATTERN.fullmatch(uid)
     assert any("a uid is" in message for _, message in found({**LEAST, "uid": uid}, uid=uid))
 
 

@@ -2,20 +2,20 @@
 one pass, linear.
 """
 
-import re
 from collections import deque
 from dataclasses import dataclass, field
 from typing import Final, Generic, TypeVar
 
 from vespe.adapters.messages import generated_id, kind, refuse, said
 from vespe.documents import strict_json
+from vespe.lazy import pattern
 from vespe.models import JsonObject
 
 T = TypeVar("T")
 
-_ALPHABET: Final = re.compile(r"[A-Za-z0-9_-]+")
+_ALPHABET: Final = pattern(r"[A-Za-z0-9_-]+")
 _PREFIX: Final = "vespe_id_"
-_ENCODED: Final = re.compile(r"vespe_id_((?:[0-9a-f]{2})+)")
+_ENCODED: Final = pattern(r"vespe_id_((?:[0-9a-f]{2})+)")
 
 
 def encode_id(given: str) -> str:

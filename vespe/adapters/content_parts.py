@@ -20,11 +20,12 @@ from vespe.adapters.messages import (
     rest_of,
     said,
 )
+from vespe.lazy import pattern
 from vespe.models import JsonObject, JsonValue
 
 IMAGE_TYPES: Final = ("image/jpeg", "image/png", "image/gif", "image/webp")
 """What Anthropic takes (API reference, `image` block)."""
-_DATA_URL: Final = re.compile(r"data:([^;,]*)((?:;[^;,]*)*),(.*)", re.DOTALL | re.IGNORECASE)
+_DATA_URL: Final = pattern(r"data:([^;,]*)((?:;[^;,]*)*),(.*)", re.DOTALL | re.IGNORECASE)
 _PDF: Final = "application/pdf"
 _PLAIN: Final = "text/plain"
 

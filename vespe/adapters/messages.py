@@ -3,7 +3,6 @@
 """
 
 import math
-import re
 import reprlib
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NoReturn
@@ -11,6 +10,7 @@ from typing import Any, Final, NoReturn
 from vespe.adapters.tool_errors import IS_ERROR
 from vespe.documents import nesting, strict_json
 from vespe.errors import InvalidDocument
+from vespe.lazy import pattern
 from vespe.models import JsonObject, JsonValue
 
 BLOCKS: Final = "anthropic_blocks"
@@ -36,7 +36,7 @@ REASONING: Final = "reasoning_content"
 `thinking`.
 """
 
-GENERATED: Final = re.compile(r"vespe_call_[0-9]+")
+GENERATED: Final = pattern(r"vespe_call_[0-9]+")
 """Ids that Vespe gave to calls that had none; Ollama, which needs none, never sees them."""
 _MAX_DEPTH: Final = 200
 _USUAL_DEPTH: Final = 16

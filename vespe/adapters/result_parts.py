@@ -2,15 +2,15 @@
 form, which every other API's own parts are made from.
 """
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
 from vespe.adapters import result_texts
 from vespe.adapters.content_parts import IMAGE_TYPES, data_url
+from vespe.lazy import pattern
 from vespe.models import JsonObject, JsonValue
 
-_BASE64: Final = re.compile(r"[A-Za-z0-9+/]+={0,2}")
+_BASE64: Final = pattern(r"[A-Za-z0-9+/]+={0,2}")
 
 
 def shown(value: JsonValue) -> str | list[JsonObject]:

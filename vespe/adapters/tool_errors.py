@@ -9,11 +9,11 @@ A failed call has a sentence and one of three signs:
 - a mark in front of the text, the line `[tool error]`, everywhere else (OpenAI, Ollama).
 """
 
-import re
 from typing import Final
 
 from vespe.documents import strict_json
 from vespe.errors import VespeError
+from vespe.lazy import pattern
 from vespe.models import Failure, JsonObject, JsonValue, Outcome
 
 IS_ERROR: Final = "is_error"
@@ -22,7 +22,7 @@ MCP_IS_ERROR: Final = "isError"
 """The field of MCP's `tools/call` results."""
 _ERROR: Final = "[tool error]\n"
 _RESULT: Final = "[tool result]\n"
-_MARKED: Final = re.compile(r"(?:\[tool result\]\n)*\[tool error\]\n")
+_MARKED: Final = pattern(r"(?:\[tool result\]\n)*\[tool error\]\n")
 
 
 def outcome_of(output: object) -> tuple[JsonValue, bool]:

@@ -3,7 +3,6 @@ patterns of its arguments.
 """
 
 import posixpath
-import re
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Final, TypeGuard
@@ -13,6 +12,7 @@ from vespe.calls.argument_texts import patterns_of, texts_of
 from vespe.documents import strict_json
 from vespe.documents.pointers import escape_pointer, steps_of
 from vespe.errors import InvalidDocument, VespeError
+from vespe.lazy import pattern
 from vespe.models import Flow, JsonObject, JsonValue, Tool
 from vespe.projects import user_config
 from vespe.records import dataclass
@@ -20,7 +20,7 @@ from vespe.records import dataclass
 KINDS: Final = ("deny", "ask", "allow")
 """From the strongest to the weakest: the first kind with a rule that matches decides."""
 OWN_HOSTS: Final = "own_hosts"
-_HOST: Final = re.compile(r"(?:[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
+_HOST: Final = pattern(r"(?:[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
 FLOW: Final[tuple[Flow, ...]] = ("off", "ask", "deny")
 """What becomes of calls that send out or destroy once a model has read what strangers wrote, from
 the widest to the tightest.

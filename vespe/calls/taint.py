@@ -2,7 +2,6 @@
 the values of its calls come from.
 """
 
-import re
 import threading
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -10,6 +9,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final
 
+from vespe.lazy import pattern
 from vespe.models import JsonObject, JsonValue, Tool
 from vespe.schemas.explain import shorten
 from vespe.tools.effects import effects_of
@@ -24,11 +24,11 @@ _MOST_DIGESTS: Final = 100_000
 _MOST_NAME: Final = 64
 _MOST_WORD: Final = 1024
 """Characters without a space: more are the bytes of an image or a file."""
-_WORD: Final = re.compile(
+_WORD: Final = pattern(
     r"[^\s\"'<>()\[\]{},;/.:!?*`](?:[^\s\"'<>()\[\]{},;]*[^\s\"'<>()\[\]{},;/.:!?*`])?"
 )
-_SCHEME: Final = re.compile(r"\b(?:https?://(?:www\.)?|mailto:|tel:)")
-_NAMES: Final = re.compile(r"[@/:.\d]")
+_SCHEME: Final = pattern(r"\b(?:https?://(?:www\.)?|mailto:|tel:)")
+_NAMES: Final = pattern(r"[@/:.\d]")
 """What makes a word of a long text a name of something: an address, a URL, a number."""
 _LONG: Final = 8
 """Words from which on a text is looked at for the names in it, and not as one value."""

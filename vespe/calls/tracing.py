@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from vespe import defaults, errors
 from vespe.calls import threads
@@ -185,7 +185,8 @@ class Telemetry:
                 measured.duration.record(time.perf_counter() - started, opened.named)
 
 
-class _Measured(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Measured:
     """What is measured of a span: its duration, by the attributes `named`, and the tokens that it
     used.
     """

@@ -1,13 +1,12 @@
 """YAML between text and data, with a safe loader, and the positions of its values."""
 
-import re
 from collections.abc import Iterator
 from typing import Any, Final
 
 from vespe import defaults
 from vespe.documents.strict_json import decode_utf8
 from vespe.errors import InvalidDocument
-from vespe.lazy import yaml
+from vespe.lazy import pattern, yaml
 from vespe.models import JsonValue
 
 
@@ -199,7 +198,7 @@ _NO_KEY: Final = object()
 _MAX_ALIASED: Final = 300_000
 MAX_FOREIGN_DEPTH: Final = 150
 """How deep a stranger's document may be nested; what is made of it keeps to narrower bounds."""
-_NUMBER: Final = re.compile(
+_NUMBER: Final = pattern(
     r"[-+]?(?:[0-9]{1,400}|(?P<float>(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]{1,4})?))"
 )
 _WORDS: Final = {

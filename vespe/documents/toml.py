@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
 
 from vespe.errors import InvalidDocument
-from vespe.lazy import tomlkit, tomllib
+from vespe.lazy import pattern, tomlkit, tomllib
 from vespe.models import JsonObject
 
-_BARE: Final = re.compile(r"[A-Za-z0-9_-]+")
-_PLACE: Final = re.compile(r"\(at line (\d+), column (\d+)\)")
+_BARE: Final = pattern(r"[A-Za-z0-9_-]+")
+_PLACE: Final = pattern(r"\(at line (\d+), column (\d+)\)")
 _BOM: Final = "\ufeff"
 
 

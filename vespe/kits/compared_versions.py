@@ -25,7 +25,7 @@ from vespe.records import dataclass, json_of
 from vespe.schemas.comparison import contracts
 from vespe.schemas.comparison.contracts import Change, Contract, Verdict
 from vespe.tools import directory as tool_directory
-from vespe.tools.fields import NAME_PATTERN
+from vespe.tools.names import NAME_PATTERN
 
 FindTool: TypeAlias = Callable[[str], str | None]
 """Returns the directory of the tool that a name means here, or None."""

@@ -6,10 +6,11 @@ import os
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal
 
 from vespe.processes.signals import interruptible, uninterruptible
 from vespe.processes.supervised_tree import OpenTree, payload
+from vespe.records import dataclass
 
 if TYPE_CHECKING:
     from vespe.processes.ask_channel import Questions
@@ -32,7 +33,8 @@ class NoAnswer(Exception):
         self.reason, self.logs = reason, logs
 
 
-class ProcessAnswer(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ProcessAnswer:
     """The head of an answer (one line, without its size), the bytes after it, and what the tree
     wrote to stderr meanwhile.
     """

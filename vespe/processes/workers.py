@@ -271,7 +271,7 @@ class _Spares:
 class Lease:
     """A supervisor for one call: given the descriptors and the command, woken, and given back."""
 
-    def __init__(self, zygote: _Zygote, channel: socket.socket, *, apart: bool) -> None:
+    def __init__(self, zygote: _Zygote, channel: "socket.socket", *, apart: bool) -> None:
         self._zygote, self._channel, self.apart = zygote, channel, apart
         self.shared: Shared | None = None
         self.is_busy = False

@@ -14,9 +14,7 @@ from vespe.documents.pointers import pointer_to
 from vespe.errors import InvalidDocument
 from vespe.models import Entry, Facade, JsonObject, JsonValue, ProjectConfig, Tool
 from vespe.records import dataclass
-from vespe.schemas import validator
-from vespe.schemas.explain import messages_of
-from vespe.tools.fields import NAME_PATTERN
+from vespe.tools.names import NAME_PATTERN
 
 TOOLS: Final = "tools"
 EXPOSURES: Final = ("always", "search", "never")
@@ -295,6 +293,9 @@ def _unlike(key: str, value: JsonValue) -> str:
 
 
 def _wrong_arguments(rule: ViewRule, tool: Tool) -> Iterator[tuple[str, str]]:
+    from vespe.schemas import validator
+    from vespe.schemas.explain import messages_of
+
     preset, hidden = rule.said.get("preset", {}), rule.said.get("hide", [])
     taken = _arguments(tool.input_schema)
     found = (

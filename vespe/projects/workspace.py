@@ -5,7 +5,6 @@ which names are looked for.
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 from vespe import defaults
 from vespe.errors import AmbiguousTool, InvalidDocument, StorageError, ToolNotFound
@@ -21,7 +20,8 @@ from vespe.tools import catalog, directory
 from vespe.tools.directory import Judged
 
 
-class ReadEntry(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ReadEntry:
     """An available tool, what its entry was made from, and the digest of its config.json; None and
     "" where that could not be read.
     """

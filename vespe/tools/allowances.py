@@ -7,13 +7,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from vespe.errors import Refused
-from vespe.http import addresses
 from vespe.lazy import pattern
 from vespe.records import dataclass
-from vespe.schemas.explain import describe, short
 from vespe.tool_types import TYPES, type_in, type_of
-from vespe.tools.permissions import stated_hosts
-from vespe.tools.secret_items import names_in, wrong_item
 
 KEYS: Final = ("allow_types", "allow_hosts", "secrets")
 _HOST: Final = pattern(
@@ -49,16 +45,18 @@ def wrong_limits(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for key in KEYS:
         value = document.get(key, [])
         if not isinstance(value, list):
-            yield f"/{key}", f"must be a list, not {describe(value)}"
+            yield f"/{key}", f"must be a list, not {_described(value)}"
             continue
         for index, item in enumerate(value):
             if key == "secrets":
+                from vespe.tools.secret_items import wrong_item
+
                 yield from ((f"/{key}/{index}{at}", said) for at, said in wrong_item(item))
             elif not isinstance(item, str) or not _is(key, item):
                 yield (
                     f"/{key}/{index}",
                     f"must be {_wanted(key)}, "
-                    f"not {short(item) if isinstance(item, str) else describe(item)}",
+                    f"not {_short(item) if isinstance(item, str) else _described(item)}",
                 )
 
 
@@ -72,14 +70,16 @@ def excess(config: Mapping[str, Any], limits: KitLimits) -> Iterator[tuple[str, 
     if limits.types is not None and isinstance(kind, str) and kind not in limits.types:
         yield (
             "/implementation_details/type",
-            f"is of type {short(kind)}, but its kit's `allow_types` has {_listed(limits.types)}",
+            f"is of type {_short(kind)}, but its kit's `allow_types` has {_listed(limits.types)}",
         )
     if limits.hosts is not None:
+        from vespe.http import addresses
+
         for pointer, host, port in _hosts(config, details):
             if not addresses.is_listed(host.lower(), port, limits.hosts):
                 yield (
                     pointer,
-                    f"reaches {short(host)}, but its kit's `allow_hosts` has "
+                    f"reaches {_short(host)}, but its kit's `allow_hosts` has "
                     f"{_listed(limits.hosts)}",
                 )
     secrets = config.get("secrets")
@@ -90,7 +90,7 @@ def excess(config: Mapping[str, Any], limits: KitLimits) -> Iterator[tuple[str, 
         if name not in (limits.secrets or ()):
             yield (
                 f"/secrets/{index}",
-                f"needs the secret {short(str(name))}, but its kit's `secrets` has "
+                f"needs the secret {_short(str(name))}, but its kit's `secrets` has "
                 f"{_listed(limits.secrets or ())}",
             )
 
@@ -100,6 +100,8 @@ def _stated(document: Mapping[str, Any], key: str) -> tuple[str, ...] | None:
         return None
     value = document[key]
     if key == "secrets":
+        from vespe.tools.secret_items import names_in
+
         return names_in(value)
     return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
 
@@ -107,6 +109,18 @@ def _stated(document: Mapping[str, Any], key: str) -> tuple[str, ...] | None:
 def allowed_types() -> tuple[str, ...]:
     """Return the types that a kit can name in its `allow_types`."""
     return tuple(name for name in TYPES if type_of(name).in_allow_types)
+
+
+def _short(text: str) -> str:
+    from vespe.schemas.explain import short  # few kits need a sentence about a mistake
+
+    return short(text)
+
+
+def _described(value: object) -> str:
+    from vespe.schemas.explain import describe  # as above
+
+    return describe(value)
 
 
 def _wanted(key: str) -> str:
@@ -125,6 +139,8 @@ def _hosts(config: Mapping[str, Any], details: Mapping[str, Any]) -> Iterator[tu
     """Return each host that a tool says it reaches, with the pointer to it and its port; 0 where it
     names none.
     """
+    from vespe.tools.permissions import stated_hosts
+
     kind = type_in(details)
     if kind is not None and kind.in_allow_types and (address := kind.address({**details})):
         pointer, url = address
@@ -139,6 +155,8 @@ def host_and_port(text: str) -> tuple[str, int]:
     What is neither is a host of that name, which no list has.
     """
     if "://" in text:
+        from vespe.http import addresses
+
         try:
             parsed = addresses.parse_url(text)
         except Refused:

@@ -3,13 +3,14 @@
 import functools
 import heapq
 import math
-import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations
 from typing import Final, NamedTuple
+
+from vespe.lazy import pattern
 
 K1: Final = 1.2
 B: Final = 0.75
@@ -19,8 +20,8 @@ what two share is no common word.
 """
 MOST_COMPARED: Final = 100_000
 """Pairs of documents; more would take seconds."""
-_WORD: Final = re.compile(r"[^\W_]+")
-_HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_WORD: Final = pattern(r"[^\W_]+")
+_HUMP: Final = pattern(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _STOP: Final = frozenset(
     (
         "a",

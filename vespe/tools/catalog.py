@@ -16,6 +16,7 @@ from vespe.models import Entry
 from vespe.tools import directory as tool_directory
 from vespe.tools import name_index
 from vespe.tools.directory import Judged, Verdict
+from vespe.tools.names import UID_PATTERN
 from vespe.tools.validation_cache import Verdicts
 
 _FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -163,7 +164,7 @@ def find(
         kit_id,
         lambda uid, config: tool_directory.verdict(config, uid=uid, kit_id=kit_id, limits=limits()),
     )
-    if tool_directory.UID_PATTERN.fullmatch(wanted) and _is_directory_or_link(f"{where}/{wanted}"):
+    if UID_PATTERN.fullmatch(wanted) and _is_directory_or_link(f"{where}/{wanted}"):
         entry = read.entry(wanted, _config_of(where, wanted))
         return () if entry is None else (entry,)
     hinted = name_index.holders(

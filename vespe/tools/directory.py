@@ -4,25 +4,22 @@ lint.
 
 import os
 import stat
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vespe import defaults
 from vespe.documents import strict_json
 from vespe.errors import InvalidDocument, InvalidTool, StorageError
 from vespe.files import atomic
-from vespe.models import Entry, Implementation, JsonObject, JsonValue, Tool
-from vespe.schemas import validator
-from vespe.schemas.bounds import is_plain
-from vespe.schemas.forms import Found
+from vespe.models import Entry, Implementation, JsonObject, Tool
+from vespe.records import dataclass
 from vespe.tool_types import TYPES, type_in, type_of
-from vespe.tools import allowances, secret_items
+from vespe.tools import allowances
 from vespe.tools.allowances import KitLimits
-from vespe.tools.fields import NAME_PATTERN, UID_PATTERN, found_in_fields
-from vespe.tools.implementations import found_in_implementation
+
+if TYPE_CHECKING:
+    from vespe.schemas.forms import Found
 
 __all__ = [
-    "NAME_PATTERN",
-    "UID_PATTERN",
     "VALID",
     "Judged",
     "Problem",
@@ -40,7 +37,8 @@ _TOLD = 5
 _PATH = "/implementation_details/path"
 
 
-class Problem(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Problem:
     """One thing wrong with a tool directory: the file (`""` is the directory), a JSON Pointer into
     it, a sentence.
 
@@ -63,7 +61,8 @@ class Problem(NamedTuple):
         return f"{place}: {self.message}" if place else self.message
 
 
-class Judged(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Judged:
     """What a verdict without a problem was made from: the bytes of a config.json, and the limits of
     its kit at that moment, None for a tool of no kit. A tool that is loaded from these is held to
     the limits that it was judged by.
@@ -275,49 +274,23 @@ def _own_file(details: JsonObject) -> str | None:
     return next((path for path in named if path is not None), None)
 
 
-def _found(document: JsonObject, *, uid: str, kit_id: str | None, source: bytes) -> list[Found]:
-    found = found_in_fields(document, uid=uid, kit_id=kit_id)
-    if isinstance(schema := document.get("schema"), dict):
-        plain = is_plain(schema, source, beside="$schema" in document)
-        for key in ("input", "output"):
-            if key in schema:
-                found += _found_in_schema(key, schema[key], plain=plain)
-    details = document.get("implementation_details")
-    if kit_id is not None and isinstance(details, dict) and "environment" in details:
-        found.append(_NOT_OF_A_KIT)
-    return found + found_in_implementation(document, source=source)
+def _found(document: JsonObject, *, uid: str, kit_id: str | None, source: bytes) -> "list[Found]":
+    """Judge a config.json: what does so is not loaded where every verdict is known."""
+    from vespe.tools import judging
 
-
-_NOT_OF_A_KIT: Final = (
-    "/implementation_details/environment",
-    "`environment` is only for a project's own tools, because the author of a kit does not know "
-    "the project. Declare dependencies in a `# /// script` block",
-    "implementation",
-)
+    return judging.found_in(document, uid=uid, kit_id=kit_id, source=source)
 
 
 def _limits(directory: str, kit_id: str | None) -> KitLimits | None:
     return None if kit_id is None else limits_above(os.path.dirname(directory.rstrip("/")) or ".")
 
 
-def _beyond(document: JsonObject, limits: KitLimits | None) -> list[Found]:
+def _beyond(document: JsonObject, limits: KitLimits | None) -> "list[Found]":
     return (
         []
         if limits is None
         else [(*one, "kit_limits") for one in allowances.excess(document, limits)]
     )
-
-
-def _found_in_schema(key: str, schema: JsonValue, *, plain: bool) -> list[Found]:
-    problems = validator.check_schema(schema, root_object=key == "input", plain=plain)
-    return [
-        (f"/schema/{key}{one.pointer}", _named(one.message, f"`schema.{key}`")) for one in problems
-    ]
-
-
-def _named(message: str, name: str) -> str:
-    """Return a sentence with its subject: what is said of a part names it already."""
-    return message if message.startswith("`") else f"{name} {message}"
 
 
 def _problem(pointer: str, message: str, code: str = "") -> Problem:
@@ -385,6 +358,8 @@ def _tool_of(
     kit_id: str | None,
     limits: KitLimits | None,
 ) -> Tool:
+    from vespe.tools import secret_items
+
     details, bounds = document.get("implementation_details"), document.get("limits", {})
     return Tool(
         uid=document["uid"],

@@ -16,8 +16,8 @@ from vespe.models import JsonObject
 from vespe.records import dataclass
 from vespe.tool_types import TYPES, ToolType, type_of
 from vespe.tools import fields, new_tool
-from vespe.tools.fields import NAME_PATTERN
 from vespe.tools.implementations import named_secrets
+from vespe.tools.names import NAME_PATTERN
 from vespe.tools.new_tool import NO_INPUTS, schemas_of
 from vespe.tools.secret_items import names_in
 

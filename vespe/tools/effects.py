@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from vespe.http import addresses
 from vespe.models import PERMISSIONS, Tool
+from vespe.records import dataclass
 from vespe.tool_types import ToolType, find_type
 from vespe.tools import bm25
 from vespe.tools.allowances import host_and_port
@@ -96,7 +97,8 @@ _PRIVATE: Final = frozenset(
 )
 
 
-class Reason(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Reason:
     """Why a tool is said to have an effect, in a few words; `stated` where its author says so, so
     that it is more than assumed. `correction` is the key and value of config.json with which its
     author says that it does not.

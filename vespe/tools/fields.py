@@ -6,15 +6,13 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from vespe import defaults
-from vespe.lazy import pattern
 from vespe.models import PERMISSIONS, JsonObject
 from vespe.schemas import forms
 from vespe.schemas.explain import describe, short
 from vespe.schemas.forms import Form, Found
 from vespe.tools import origins, secret_items
+from vespe.tools.names import NAME_PATTERN, UID_PATTERN
 
-NAME_PATTERN: Final = pattern(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
-UID_PATTERN: Final = pattern(r"tool-[a-z0-9][a-z0-9_-]{0,58}")
 MAX_TIMEOUT_S: Final = 86_400
 MAX_OUTPUT_LIMIT: Final = 1 << 30
 MIN_MODEL_TOKENS: Final = 100

@@ -3,16 +3,16 @@ that it gets here.
 """
 
 import hashlib
-import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
 from vespe.documents import strict_json
+from vespe.lazy import pattern
 from vespe.models import JsonObject
 
 FIELDS: Final = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")
 """What of a definition a model or a person goes by: this is pinned; icons and `_meta` are not."""
-_OUTSIDE: Final = re.compile(r"[^A-Za-z0-9_-]")
+_OUTSIDE: Final = pattern(r"[^A-Za-z0-9_-]")
 _MAX_NAME: Final = 64
 
 

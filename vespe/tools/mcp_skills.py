@@ -6,7 +6,6 @@ read until somebody loads it.
 """
 
 import base64
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
@@ -16,6 +15,7 @@ from vespe.documents import safe_yaml, strict_json
 from vespe.documents.escaping import inert_line
 from vespe.errors import InvalidDocument, Refused
 from vespe.files.digests import sha256
+from vespe.lazy import pattern
 from vespe.models import JsonObject, JsonValue
 from vespe.records import dataclass
 from vespe.tools import mcp_definitions
@@ -28,10 +28,10 @@ MAX_SIZE: Final = 16 * 1024 * 1024
 """What SEP-2640 lets a skill have: files, and bytes of all of them."""
 MAX_SKILLS: Final = 200
 _MAX_DESCRIPTION: Final = 1024
-_NAME: Final = re.compile(r"(?!.*--)[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?")
-_URI: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[A-Za-z0-9._~:/@!$&'()*+,;=%-]{1,1000}")
-_TOOL: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
-_DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
+_NAME: Final = pattern(r"(?!.*--)[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?")
+_URI: Final = pattern(r"[A-Za-z][A-Za-z0-9+.-]*://[A-Za-z0-9._~:/@!$&'()*+,;=%-]{1,1000}")
+_TOOL: Final = pattern(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
+_DIGEST: Final = pattern(r"sha256:[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,23 +3,24 @@ changed since.
 """
 
 import os
-import re
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from vespe import defaults
 from vespe.errors import InvalidDocument, StorageError
 from vespe.files import atomic
-from vespe.lazy import hashlib
+from vespe.lazy import hashlib, pattern
 from vespe.models import JsonObject, Tool
+from vespe.records import dataclass
 
 KEY: Final = "created_from"
 """The key of config.json: `{"path": "calc.py", "function": "calc", "sha256": "…"}`, the path from
 the project's root, the digest that of the bytes that were copied last.
 """
-_DIGEST: Final = re.compile(r"[0-9a-f]{64}")
+_DIGEST: Final = pattern(r"[0-9a-f]{64}")
 
 
-class Compared(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Compared:
     """What became of a tool's origin: `change` says which of the two is not as it was copied, and
     `data` are the bytes of the origin, b"" where it is gone.
     """

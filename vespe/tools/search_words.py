@@ -6,6 +6,7 @@ import functools
 import re
 from typing import Final
 
+from vespe.lazy import pattern
 from vespe.tools import bm25
 
 _AROUND: Final = frozenset(
@@ -62,16 +63,16 @@ _ENDINGS: Final = (
 _SHORT_ENDINGS: Final = ("ing", "ed", "er", "e")
 """Of these, three letters may be left: `used`, `maker`."""
 _DOUBLED: Final = "bdfgmnprt"
-_PARTS: Final = re.compile(
+_PARTS: Final = pattern(
     r"(?<=[.!?;])\s+|\n+|, and "
     r"|\b(?:and then|then|and also|after that|finally|additionally|also)\b,?",
     re.IGNORECASE,
 )
-_GIVEN: Final = re.compile(
+_GIVEN: Final = pattern(
     r"https?://\S+|[\w.+-]+@[\w-]+\.[\w.-]+|(?:~|\.{1,2})?(?:/[\w.@+-]+){2,}/?|[A-Za-z]:\\\S+"
 )
 """What a query gives a tool and does not describe it by: addresses and paths."""
-_EXTENSION: Final = re.compile(r"\.([A-Za-z][A-Za-z0-9]{1,9})\Z")
+_EXTENSION: Final = pattern(r"\.([A-Za-z][A-Za-z0-9]{1,9})\Z")
 _KINDS: Final = {
     "csv": "csv table",
     "doc": "word document",

@@ -3,7 +3,7 @@
 import pytest
 
 from vespe.features.imports.made import plain, short, slug, uid_of
-from vespe.tools.fields import NAME_PATTERN, UID_PATTERN
+from vespe.tools.names import NAME_PATTERN, UID_PATTERN
 
 
 @pytest.mark.parametrize("text", ["", "a", "a b", "ü", "x" * 100, "-a", "9", "a/b", "\n"])

@@ -6,7 +6,6 @@ none. What a model is told has a bound of its own (`limits.model_tokens`); calle
 and programs get results whole.
 """
 
-import re
 import threading
 from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import replace
@@ -20,9 +19,10 @@ from vespe.calls.arguments import checked_inputs
 from vespe.calls.outcomes import refused
 from vespe.defaults import MODEL_TOKENS
 from vespe.files import atomic
+from vespe.lazy import pattern
 from vespe.models import JsonObject, JsonValue, Outcome, Tool
 
-_NAMED: Final = re.compile(
+_NAMED: Final = pattern(
     r"\[This is a part of the result, which has [0-9,]+ characters\. "
     r"read_result reads the rest: its handle is (r[0-9]{1,9}), .* passes all of it to a tool\.\]\Z"
 )

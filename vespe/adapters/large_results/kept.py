@@ -10,11 +10,12 @@ import errno
 import os
 import threading
 import time
-from typing import Final, NamedTuple
+from typing import Final
 
 from vespe.errors import InvalidDocument, StorageError
 from vespe.files import atomic, locations, stamps
 from vespe.files.digests import sha256
+from vespe.records import dataclass
 
 MAX_AGE_S: Final = 7 * 24 * 3600
 MAX_BYTES: Final = 512 * 1024 * 1024
@@ -27,7 +28,8 @@ _MOST_HELD: Final = 16 * 1024 * 1024
 """Characters of the text that is held in memory."""
 
 
-class _Last(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Last:
     path: str
     stamp: stamps.Stamp
     text: str

@@ -102,7 +102,8 @@ class _Tools(Sequence[Tool]):
         return len(self._read)
 
     def __getitem__(self, number: Any) -> Any:
-        return self._workspace.load_listed(*self._read[number][:2])
+        read = self._read[number]
+        return self._workspace.load_listed(read.entry, read.judged)
 
 
 class _Documents(Sequence[Document]):

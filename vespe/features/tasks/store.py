@@ -9,8 +9,6 @@ again; its call may have taken effect.
 import contextlib
 import fcntl
 import os
-import re
-import secrets
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,6 +22,7 @@ from vespe.documents import strict_json
 from vespe.errors import InvalidDocument, NotFound, StorageError
 from vespe.files import atomic, locations
 from vespe.files.digests import sha256
+from vespe.lazy import pattern, secrets
 from vespe.models import Failure, JsonObject, JsonValue, Outcome
 from vespe.records import dataclass
 
@@ -35,7 +34,7 @@ TTL_MS: Final = 7 * 24 * 3600 * 1000
 """How long a task is kept, from when it was made; one that runs is kept longer."""
 MOST: Final = 10_000
 """So many tasks that are over are kept; the oldest go first."""
-_ID: Final = re.compile(r"[0-9a-f]{32}")
+_ID: Final = pattern(r"[0-9a-f]{32}")
 _MAX_BYTES: Final = 4 * defaults.LARGER_CAP_BYTES
 _DIED_CODE: Final = -32603
 _INTERRUPTED: Final = (

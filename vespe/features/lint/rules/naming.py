@@ -6,7 +6,7 @@ from typing import Final
 
 from vespe.features.lint.base import Found, Subject, rule
 from vespe.schemas.explain import describe, short
-from vespe.tools.directory import NAME_PATTERN
+from vespe.tools.names import NAME_PATTERN
 
 _ALPHABET: Final = re.compile(r"[A-Za-z0-9_-]+")
 _MCP: Final = re.compile(r"[A-Za-z0-9_.-]{1,128}")

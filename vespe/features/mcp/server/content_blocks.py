@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
+from vespe.lazy import pattern
 from vespe.models import JsonObject
 
 _NEEDED: Final[dict[str, dict[str, type]]] = {
@@ -16,7 +17,7 @@ _NEEDED: Final[dict[str, dict[str, type]]] = {
     "resource": {"resource": dict},
     "resource_link": {"uri": str, "name": str},
 }
-_MOMENT: Final = re.compile(
+_MOMENT: Final = pattern(
     r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)", re.ASCII
 )
 _ROLES: Final = ("user", "assistant")

@@ -2,15 +2,15 @@
 
 import contextlib
 import os
-import re
 import stat
 from collections.abc import Iterator
 from typing import Final
 
 from vespe.errors import InvalidDocument, Refused, StorageError
 from vespe.files import atomic, locations
+from vespe.lazy import pattern
 
-_TOKEN: Final = re.compile(r"[A-Za-z0-9._~+/=-]{16,512}")
+_TOKEN: Final = pattern(r"[A-Za-z0-9._~+/=-]{16,512}")
 _DIRECTORY: Final = "http"
 
 

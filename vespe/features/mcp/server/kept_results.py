@@ -8,10 +8,11 @@ from typing import Final
 from vespe.adapters.large_results.handles import LargeResults
 from vespe.errors import UnknownResult
 from vespe.features.mcp.server.messages import INVALID_PARAMS, ProtocolError
+from vespe.lazy import pattern
 from vespe.models import JsonObject
 
 _HEAD: Final = "vespe://results/"
-_URI: Final = re.compile(
+_URI: Final = pattern(
     r"vespe://results/(r[0-9]{1,9})(?:\?offset=([0-9]{1,9})(?:&limit=([0-9]{1,9}))?)?", re.ASCII
 )
 TEMPLATE: Final[JsonObject] = {

@@ -10,7 +10,7 @@ from typing import Any, Final
 from vespe.documents import strict_json
 from vespe.features.mcp.server.messages import INVALID_PARAMS, ProtocolError
 from vespe.models import JsonObject
-from vespe.tools.fields import NAME_PATTERN
+from vespe.tools.names import NAME_PATTERN
 
 PAGE: Final = 500
 """Items a page."""

@@ -12,7 +12,6 @@ What does not work: to remember states in the process. The next request may reac
 import base64
 import binascii
 import contextlib
-import hmac
 import os
 import stat
 import threading
@@ -25,6 +24,7 @@ from vespe.documents import strict_json
 from vespe.errors import InvalidDocument, Refused, StorageError
 from vespe.features.mcp.server.messages import INVALID_PARAMS, ProtocolError
 from vespe.files import atomic, locations
+from vespe.lazy import hmac
 from vespe.models import JsonObject
 from vespe.records import dataclass
 

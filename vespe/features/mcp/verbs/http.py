@@ -3,7 +3,6 @@
 import contextlib
 import functools
 import os
-import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
@@ -12,7 +11,7 @@ import click
 from vespe import errors
 from vespe.cli import report
 from vespe.features.mcp.server import http_tokens
-from vespe.lazy import ipaddress
+from vespe.lazy import ipaddress, pattern
 from vespe.records import dataclass
 
 if TYPE_CHECKING:
@@ -22,9 +21,7 @@ if TYPE_CHECKING:
     from vespe.features.mcp.server.http_gate import AccessPolicy
 
 F = TypeVar("F", bound=Callable[..., Any])
-_ADDRESS: Final = re.compile(
-    r"(?:(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+):)?(?P<port>[0-9]{1,5})"
-)
+_ADDRESS: Final = pattern(r"(?:(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+):)?(?P<port>[0-9]{1,5})")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
