@@ -39,11 +39,13 @@ class Substitution:
             "breaking": "and is not compatible with it",
             "unknown": "and may not be compatible with it",
         }
-        why = "; ".join(
-            f"{change.pointer}: {change.message}"
-            for change in self.changes
-            if change.verdict != "compatible"
-        )
+        why = ""
+        if self.verdict != "compatible":
+            gravest = [change for change in self.changes if change.verdict == self.verdict]
+            names = f"{self.shadowed.scope}/{self.name} {self.winner.scope}/{self.name}"
+            rest = len(gravest) - 1
+            more = f", and {rest} more: `vespe tool diff {names}` shows all" if rest else ""
+            why = f"{gravest[0].pointer}: {gravest[0].message}{more}"
         return (
             f"{self.name} of {self.winner.scope} shadows that of {self.shadowed.scope} "
             f"{kept[self.verdict]}" + (f" ({why})" if why else "")

@@ -44,7 +44,17 @@ def test_it_is_said_before_a_tool_takes_another_s_name_whether_the_contract_is_k
         "compatible with it (/schema/input/" in said.err
     )
     assert said.err.index("shadows") < said.err.index("active: ")
+    assert "/schema/output" not in said.err  # the first change alone, and how to see the others
+    names = "file_io_with_git/write_file file_io_without_git/write_file"
+    assert f", and 3 more: `vespe tool diff {names}` shows all)" in said.err
+    assert "are required; callers" in command("tool", "diff", *names.split()).out
+    assert (
+        "file_io_without_git is active before file_io_with_git, so its tools are used" in said.err
+    )
+    assert "after `vespe kit deactivate file_io_without_git`, those of" in said.err
     assert "shadows" not in command("kit", "activate", "file_io_with_git").err
+    command("kit", "deactivate", "file_io_without_git")
+    assert "in file_io_with_git" in command("tool", "resolve", "write_file").out
 
 
 def test_a_kit_that_lies_here_and_is_not_found_is_said_how_to_find(

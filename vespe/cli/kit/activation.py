@@ -102,5 +102,12 @@ def _tell_substitutions(root: str, kit_ids: Sequence[str]) -> None:
     fresh = tuple(kit_id for kit_id in kit_ids if kit_id not in now.active_kits)
     found = roots.find_kits(count_tools=False, project=root)
     then = scopes.scopes_of(replace(now, active_kits=(*now.active_kits, *fresh)), found)
-    for taken in substitutions.substitutions(then.every, about=fresh):
+    every = substitutions.substitutions(then.every, about=fresh)
+    for taken in every:
         (report.note if taken.verdict == "compatible" else report.warn)(str(taken))
+    kits = {(taken.winner.kit_id, taken.shadowed.kit_id) for taken in every if taken.winner.kit_id}
+    for first, other in sorted((str(first), str(other)) for first, other in kits):
+        report.note(
+            f"{first} is active before {other}, so its tools are used where both have the name; "
+            f"after `vespe kit deactivate {first}`, those of {other} are"
+        )

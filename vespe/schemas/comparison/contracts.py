@@ -175,7 +175,7 @@ def _change(
     why = (
         f"{can} {short(gap.witness)}" if shown else "whether that breaks callers cannot be decided"
     )
-    said = gap.message if part == "input" else f"before, {gap.message}"
+    said = gap.message if part == "input" else f"in the old schema, {gap.message}"
     if gap.unknown:
         said = f"{gap.unknown} {'is no longer' if part == 'input' else 'was not'} known"
     return Change(

@@ -257,7 +257,8 @@ def _told(case: Case, schema: dict[str, Any], keyword: str) -> str:
     if keyword == "type":
         return f"only {_named(schema['type'])} is allowed"
     if keyword == "required":
-        return f"{', '.join(sorted(set(schema['required']) - required_by(case)))} is required"
+        names = sorted(set(schema["required"]) - required_by(case))
+        return f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} required"
     if keyword == "additionalProperties" and schema[keyword] is False:
         return "properties that it does not list are not allowed"
     before = next((part[keyword] for part in case.objects if keyword in part), NOTHING)
