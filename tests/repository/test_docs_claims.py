@@ -8,7 +8,16 @@ from typing import Any
 
 import pytest
 
-from vespe import Patience, Toolset, defaults
+from vespe import (
+    AnthropicProvider,
+    GeminiProvider,
+    OllamaProvider,
+    OpenAIResponsesProvider,
+    Patience,
+    Toolset,
+    UsageError,
+    defaults,
+)
 from vespe.adapters.cost import CHARACTERS_PER_TOKEN
 from vespe.cli import boundary
 from vespe.documents import strict_json
@@ -71,6 +80,9 @@ def test_the_guide_names_the_settings_that_a_project_can_set() -> None:
 def test_the_pages_name_every_client_and_every_provider() -> None:
     rows = between("docs/mcp.md", "| client | file in the project", "`--write` uses the file")
     assert {name for name in CLIENTS if f"| `{name}` |" in rows} == set(CLIENTS)
+    structured = [one.title for one in CLIENTS.values() if one.shows_structured]
+    assert structured == ["Claude Code", "VS Code", "Codex"]
+    assert "Claude Code, Codex and VS Code show their model" in page("docs/mcp.md")
     said = between("docs/troubleshooting.md", "The clients are ", ". 2.")
     assert quoted(said) == set(CLIENTS) - {"generic"}
     assert set(PROVIDERS) <= quoted(between("docs/agents.md", "`--provider` selects", ". Vespe"))
@@ -205,3 +217,48 @@ def test_the_page_of_mcp_names_every_scenario_that_is_left_out() -> None:
     assert skipped == ["tasks-status-notifications"] and len(tasks) == 10
     assert all(one["ok"] for one in tasks.values())
     assert "The nine task scenarios of the conformance suite pass." in said
+
+
+OPTIONS: dict[str, Any] = {
+    "max_tokens": 100,
+    "stop": ["."],
+    "tool_choice": {"type": "function", "function": {"name": "add"}},
+    "parallel_tool_calls": False,
+    "seed": 7,
+    "reasoning_effort": "low",
+    "response_format": {
+        "type": "json_schema",
+        "json_schema": {"name": "x", "schema": {"type": "object"}, "strict": True},
+    },
+}
+
+
+def fate_of(option: str, provider: Any) -> str:
+    """Return what a provider does with an option of OpenAI, in the words of the page."""
+    function = {"name": "add", "parameters": {"type": "object"}}
+    messages = [{"role": "user", "content": "x"}]
+    tools = [{"type": "function", "function": function}]
+    before = provider.payload(messages, tools)
+    try:
+        after = provider.payload(messages, tools, options={option: OPTIONS[option]})
+    except UsageError:
+        return "`auto` and `none` only" if option == "tool_choice" else "refused"
+    changed = {key: value for key, value in after.items() if before.get(key) != value}
+    if not changed:
+        return "left out"
+    if changed == {"options": {option: OPTIONS[option]}} and option == "reasoning_effort":
+        return "sent in `options`"
+    return "sent unchanged" if changed == {option: OPTIONS[option]} else "translated"
+
+
+def test_the_page_of_providers_says_what_becomes_of_each_option() -> None:
+    providers = [
+        AnthropicProvider("m"),
+        GeminiProvider("m"),
+        OllamaProvider("m"),
+        OpenAIResponsesProvider("m"),
+    ]
+    assert "| option | Anthropic | Gemini | Ollama | Responses |" in page("docs/providers.md")
+    for option in OPTIONS:
+        fates = " | ".join(fate_of(option, provider) for provider in providers)
+        assert f"| `{option}` | {fates} |" in page("docs/providers.md")
