@@ -20,6 +20,7 @@ from vespe.projects import user_config, watched_tools
 from vespe.projects.init import found_project
 from vespe.projects.open_project import OpenProject
 from vespe.projects.workspace import open_workspace
+from vespe.tools import name_index
 from vespe.trust import gate
 
 Caller: TypeAlias = Callable[[str], Outcome]
@@ -230,6 +231,29 @@ def test_a_tool_that_takes_a_called_name_in_place_is_seen_at_once_where_linux_te
             project.execute_tool("add", {})
         change(config, '"name": "add"', '"name": "other"')
         assert project.execute_tool("add", {}).result == "add"
+
+
+def test_a_tool_that_takes_a_name_in_place_is_seen_though_the_index_of_names_has_another(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(name_index.MANY):
+        write_tool(root / f".vespe/tools/tool-more-{number}", f"more_{number}")
+    settle()
+    monkeypatch.setattr(watched_tools, "_WORTH", 1)
+    Project(root).get_tool("add")  # keeps the index
+    kept = name_index.holders(str(root / ".vespe/tools"), "add", listed=list, named=str)
+    assert kept == ["tool-add"]
+    live = OpenProject(open_workspace(root))
+    until = time.monotonic() + PATIENCE_S
+    while live.tool("add") and not live.tools._seen:  # until Linux tells
+        assert time.monotonic() < until
+    config = root / ".vespe/tools/tool-other/config.json"
+    for _ in range(3):
+        change(config, '"name": "other"', '"name": "add"')
+        with pytest.raises(errors.AmbiguousTool):
+            live.tool("add")
+        change(config, '"name": "add"', '"name": "other"')
+        assert live.tool("add").uid == "tool-add"
 
 
 def test_a_name_that_no_tool_has_is_looked_for_again_only_where_something_changed(

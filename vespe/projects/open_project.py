@@ -21,7 +21,7 @@ What does not work:
 
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from vespe import defaults
@@ -35,6 +35,7 @@ from vespe.projects.user_config import UserConfig
 from vespe.projects.watched_tools import WatchedTools
 from vespe.projects.workspace import Workspace, fingerprint, open_workspace, watched_places
 from vespe.records import dataclass
+from vespe.tools import name_index
 from vespe.trust.gate import Grant
 from vespe.trust.live import LiveTrust
 
@@ -86,6 +87,7 @@ class OpenProject:
         self._known: dict[str, _Known] = {}
         self._opened = (fingerprint(workspace), workspace)
         self._kits: tuple[Workspace | None, str | None, Held] = None, "", Held((), self.watch)
+        self._indexed: int | None = None
         self.tools = WatchedTools(self.watch)
         self.tools.take(_searched(workspace))
 
@@ -190,7 +192,8 @@ class OpenProject:
             active = [scope.directory for scope in workspace.scopes if scope.active]
             near = [(path, stamp(path)) for path in (project.config_path(self.root), *active)]
             firm, names = self.tools.refresh(), self.tools.names
-            entry = workspace.resolve(name, complete=False).entry
+            changed = self._changed_in_place()
+            entry = workspace.resolve(name, complete=False, changed=changed).entry
             config = f"{entry.path}/{defaults.CONFIG_FILE}"
             near.append((config, stamp(config)))
             tool = workspace.load(entry)
@@ -206,6 +209,23 @@ class OpenProject:
                 names = names if by_name else 0
                 self._keep(name, tool, places, names=names, with_kits=not first)
             return tool
+
+    def _changed_in_place(self) -> Mapping[str, Sequence[str]]:
+        """Name the tools that changed since this process first looked, by the directory that they
+        are in: one may have taken a name that the kept index of names has for another alone.
+        """
+        if self._indexed is None:
+            self._indexed = self.tools.version
+        changed = self.tools.changed_since(self._indexed)
+        found: dict[str, list[str]] = {}
+        if changed is None:  # any may have
+            self._indexed = self.tools.version
+            for directory in _searched(self._opened[1]):
+                name_index.forget(directory)
+        for path in changed or ():
+            directory, _, uid = path.rpartition("/")
+            found.setdefault(directory, []).append(uid)
+        return found
 
     def _keep(
         self,

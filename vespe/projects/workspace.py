@@ -3,8 +3,9 @@ which names are looked for.
 """
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from vespe import defaults
 from vespe.errors import AmbiguousTool, InvalidDocument, StorageError, ToolNotFound
@@ -45,14 +46,25 @@ class Workspace:
     scopes: tuple[Scope, ...]
     warnings: tuple[str, ...] = ()
 
-    def resolve(self, name: str, *, complete: bool = True) -> Resolution:
+    def resolve(
+        self,
+        name: str,
+        *,
+        complete: bool = True,
+        changed: Mapping[str, Sequence[str]] | None = None,
+    ) -> Resolution:
         """Say which tool a name means here; raises ToolNotFound, AmbiguousTool or InvalidTool.
 
-        InvalidDocument where a scope that may have it, and would come first, cannot be listed.
+        `changed` names tools that may have another name than the kept index of names says, by the
+        directory that they are in. InvalidDocument where a scope that may have it, and would come first, cannot be listed.
         """
         try:
             return resolver.resolve(
-                name, self.scopes, lookup=_found, names=self._names, complete=complete
+                name,
+                self.scopes,
+                lookup=partial(_found, changed=changed) if changed else _found,
+                names=self._names,
+                complete=complete,
             )
         except ToolNotFound as error:
             if not (renamed := self.view.named(name, self.available())):
@@ -266,9 +278,17 @@ def _unlistable(scopes: Iterable[Scope]) -> Iterator[str]:
             yield f"the tools of {scope.name} cannot be listed: {scope.directory}: {reason}"
 
 
-def _found(scope: Scope, wanted: str) -> Sequence[Entry]:
+def _found(
+    scope: Scope, wanted: str, *, changed: Mapping[str, Sequence[str]] | None = None
+) -> Sequence[Entry]:
     try:
-        return catalog.find(scope.directory, wanted, scope=scope.name, kit_id=scope.kit_id)
+        return catalog.find(
+            scope.directory,
+            wanted,
+            scope=scope.name,
+            kit_id=scope.kit_id,
+            beside=changed.get(scope.directory, ()) if changed else (),
+        )
     except StorageError as error:
         reason = (
             f"cannot be listed ({os.strerror(error.details['errno'])}), "

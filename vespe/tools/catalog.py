@@ -5,7 +5,7 @@ name is found without it.
 import functools
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -146,14 +146,20 @@ def read_one(
 
 
 def find(
-    directory: str | os.PathLike[str], wanted: str, *, scope: str, kit_id: str | None
+    directory: str | os.PathLike[str],
+    wanted: str,
+    *,
+    scope: str,
+    kit_id: str | None,
+    beside: Iterable[str] = (),
 ) -> tuple[Entry, ...]:
     """Return the tool of `directory` whose uid is `wanted`, else those of that name, in the order
     of their uids.
 
     A uid goes straight to its directory. So does a name where `name_index` knows it; else every
-    config.json is read, but only one that can hold the name is parsed. Raises StorageError as
-    `scan` does.
+    config.json is read, but only one that can hold the name is parsed. `beside` names directories
+    that are read whatever the index says, since they may have changed in their place. Raises
+    StorageError as `scan` does.
     """
     where = os.fspath(directory)
     # asked for what is found alone
@@ -170,7 +176,8 @@ def find(
     hinted = name_index.holders(
         where, wanted, listed=lambda: _list_tools(where)[0], named=lambda uid: _name_in(where, uid)
     )
-    for uids in (hinted, None):
+    near = None if hinted is None else sorted({*hinted, *beside})
+    for uids in (near, None):
         entries = (
             read.entry(uid, _config_of(where, uid)) for uid in _that_can_hold(wanted, where, uids)
         )
