@@ -56,7 +56,8 @@ class Workspace:
         """Say which tool a name means here; raises ToolNotFound, AmbiguousTool or InvalidTool.
 
         `changed` names tools that may have another name than the kept index of names says, by the
-        directory that they are in. InvalidDocument where a scope that may have it, and would come first, cannot be listed.
+        directory that they are in. InvalidDocument where a scope that may have it, and would come
+        first, cannot be listed.
         """
         try:
             return resolver.resolve(
