@@ -297,7 +297,7 @@ def test_the_question_says_where_each_value_comes_from() -> None:
     policy.why_not(SEND, {"recipient": "eve@evil.example", "amount": 120, "note": "for May"})
     (question,) = person.questions
     assert question.origins == {
-        "recipient": "from read_inbox, not from you",
+        "recipient": "from a result of read_inbox, not from your messages",
         "amount": "from you",
         "note": "written by the model",
     }

@@ -18,10 +18,12 @@ def made(scope: str = "project_tools", **fields: Any) -> Question:
 
 
 def test_a_question_says_what_would_run_with_what_and_why() -> None:
-    text = question_text(made(origins={"to": "from read_inbox, not from you"}))
+    text = question_text(
+        made(origins={"to": "from a result of read_inbox, not from your messages"})
+    )
     assert text.as_text() == (
         "`send` would run (a tool of this project). Its description: Send an e-mail.\n\n"
-        '  to: "a@example.org"  (from read_inbox, not from you)\n'
+        '  to: "a@example.org"  (from a result of read_inbox, not from your messages)\n'
         "  n: 3\n\n"
         f"You are asked because {WHY}."
     )

@@ -50,9 +50,10 @@ class Question:
     "it is not marked read-only and may change something".
 
     `origins` shows where arguments come from, if the conversation is known: `{"recipient": "from
-    read_inbox, not from you"}`. `previews` show what the call would do, if its project is known:
-    the command, the request, the change to a file. `program` is the line of the program that makes
-    the call, or "". `vespe.calls.question_texts` converts a question to text.
+    a result of read_inbox, not from your messages"}`. `previews` show what the call would do, if
+    its project is known: the command, the request, the change to a file. `program` is the line of
+    the program that makes the call, or "". `vespe.calls.question_texts` converts a question to
+    text.
 
     ```python
     from vespe import Agent, AgentOptions, Answer, Question, SimulatedProvider, Toolset

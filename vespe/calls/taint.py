@@ -83,9 +83,10 @@ class Taint:
             self._digest()
 
     def origins(self, inputs: JsonObject) -> dict[str, str]:
-        """Say of each argument where its value comes from: `from you`, `from read_inbox, not from
-        you`, `copied from the result r1 of read_page, not from you`, or `written by the model`;
-        nothing where nothing was heard, and of true, false and null.
+        """Say of each argument where its value comes from: `from you`, `from a result of
+        read_inbox, not from your messages`, `copied from the result r1 of read_page, not from your
+        messages`, or `written by the model`; nothing where nothing was heard, and of true, false
+        and null.
         """
         self._digest()
         copies = {name: words for name, words in _COPIED.get().items() if name in inputs}
@@ -99,13 +100,13 @@ class Taint:
 
     def _copied(self, value: JsonValue, said: str) -> str:
         """Return what is said of a value that the model passed on by a handle, with `not from
-        you` where the user named no part of it.
+        your messages` where the user named no part of it.
         """
         if (yours := self._digests.get(_YOU)) is None:
             return said
         leaves = [set(map(hash, _words(leaf))) for leaf in _leaves(value)]
         is_yours = any(leaf and leaf <= yours for leaf in leaves)
-        return said if is_yours or not any(leaves) else f"{said}, not from you"
+        return said if is_yours or not any(leaves) else f"{said}, not from your messages"
 
     def _origin(self, value: JsonValue) -> str:
         found: dict[str, None] = {}
@@ -121,11 +122,18 @@ class Taint:
                 return ""
             return "written by the model" if self._whole else "origin unknown"
         said = " and ".join(
-            [*([f"from {_listed(tools)}"] if tools else []), *(["from you"] if yours else [])]
+            [
+                *([f"from a result of {_listed(tools)}"] if tools else []),
+                *(["from you"] if yours else []),
+            ]
         )
         if written:
             said = f"written by the model, with parts {said}"
-        return f"{said}, not from you" if tools and not yours and _YOU in self._digests else said
+        return (
+            f"{said}, not from your messages"
+            if tools and not yours and _YOU in self._digests
+            else said
+        )
 
     def _origin_of(self, leaf: str) -> tuple[list[str], bool]:
         """Return the origins of one value, and whether they are those of all of it."""

@@ -315,10 +315,13 @@ def test_a_person_is_told_which_values_come_from_a_tool_and_which_from_them(benc
     agent = bench.agent([call("read_inbox")], [paid], "done", ask=ask)
     agent.run("Pay the 120 that I owe.")
     (question,) = asked
-    assert question.origins == {"recipient": "from read_inbox, not from you", "amount": "from you"}
+    assert question.origins == {
+        "recipient": "from a result of read_inbox, not from your messages",
+        "amount": "from you",
+    }
     assert "the model has read untrusted content (from `read_inbox`)" in question.why
     assert question_text(question).arguments == (
-        'recipient: "eve@x.example"  (from read_inbox, not from you)',
+        'recipient: "eve@x.example"  (from a result of read_inbox, not from your messages)',
         "amount: 120  (from you)",
     )
 

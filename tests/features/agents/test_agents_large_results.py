@@ -58,7 +58,9 @@ def test_a_reference_is_resolved_before_the_schema_the_person_and_the_tool(
         [call("page")], [call("send", {"text": {"$result": "r1"}})], "x", approve="ask", ask=allow
     )
     run = agent.run("go")
-    assert asked == [({"text": LONG}, {"text": "copied from the result r1 of page, not from you"})]
+    assert asked == [
+        ({"text": LONG}, {"text": "copied from the result r1 of page, not from your messages"})
+    ]
     assert run.calls[1].outcome.result == len(LONG)
     assert run.calls[1].outcome.notes[-1].startswith(f"text is r1: {len(LONG):,} characters")
 
