@@ -2,14 +2,14 @@
 again.
 """
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from typing import Final
 
 from vespe.errors import StorageError
 from vespe.models import Entry, Row
 from vespe.projects import resolver
 from vespe.projects.resolver import Scope
-from vespe.projects.watched_tools import WatchedTools
+from vespe.projects.watched_tools import Stamps, WatchedTools
 from vespe.projects.workspace import Workspace
 from vespe.tools import catalog
 from vespe.tools.catalog import Catalog
@@ -30,7 +30,7 @@ class KeptEntries:
         self._workspace: Workspace | None = None
         self._version = -1
         self._found: dict[str, dict[str, Entry]] = {}
-        self._digests: dict[str, str] = {}
+        self._digests: dict[str, dict[str, str]] = {}
 
     def refresh(self, workspace: Workspace) -> dict[str, tuple[Entry | None, Entry | None]] | None:
         """Read what changed. Returns the entries that did, before and after, by the tool's
@@ -63,36 +63,36 @@ class KeptEntries:
         """Return the digest of the config.json that an entry was made from, "" where none could be
         read.
         """
-        return self._digests.get(entry.path, "")
+        directory, _, uid = entry.path.rpartition("/")
+        return self._digests.get(directory, {}).get(uid, "")
 
     def _read_all(self, workspace: Workspace) -> None:
         before, digests_before = self._found, self._digests
         self._found, self._digests = {}, {}
         for scope in _ordered(workspace):
-            known, digests = before.get(scope.directory, {}), dict[str, str]()
-            entries = self._found[scope.directory] = {
-                entry.uid: entry for entry in _scanned(scope, digests)
-            }
-            for uid, digest in digests.items():
-                path = f"{scope.directory}/{uid}"
-                self._digests[path] = digest
-                old = known.get(uid)
-                if old is not None and old == entries[uid] and digests_before.get(path) == digest:
+            directory = scope.directory
+            digests = self._digests[directory] = dict[str, str]()
+            entries = _scanned(scope, digests, self._tools.looked(directory))
+            self._found[directory] = entries
+            known, digests_known = before.get(directory, {}), digests_before.get(directory, {})
+            for uid, old in known.items():
+                same_bytes = uid in digests and digests[uid] == digests_known.get(uid)
+                if same_bytes and old == entries[uid]:
                     entries[uid] = old
 
     def _read(self, scope: Scope, uid: str) -> Entry | None:
-        path, entries = f"{scope.directory}/{uid}", self._found[scope.directory]
+        entries, digests = self._found[scope.directory], self._digests[scope.directory]
         entry, digest = catalog.read_one(
             scope.directory, uid, scope=scope.name, kit_id=scope.kit_id
         )
         before = entries.get(uid)
-        if entry is not None and entry == before and self._digests.get(path) == digest:
+        if entry is not None and entry == before and digests.get(uid) == digest:
             return before
         if entry is None:
             entries.pop(uid, None)
-            self._digests.pop(path, None)
+            digests.pop(uid, None)
         else:
-            entries[uid], self._digests[path] = entry, digest
+            entries[uid], digests[uid] = entry, digest
         return entry
 
 
@@ -100,11 +100,17 @@ def _ordered(workspace: Workspace) -> list[Scope]:
     return [scope for scope in workspace.scopes if scope.ordered]
 
 
-def _scanned(scope: Scope, digests: dict[str, str]) -> Iterable[Entry]:
+def _scanned(
+    scope: Scope, digests: dict[str, str], looked: Mapping[str, Stamps] | None
+) -> dict[str, Entry]:
     try:
         found = catalog.scan(
-            scope.directory, scope=scope.name, kit_id=scope.kit_id, digests=digests
+            scope.directory,
+            scope=scope.name,
+            kit_id=scope.kit_id,
+            digests=digests,
+            looked=looked,
         )
     except StorageError:
-        return ()  # one of the workspace's warnings says so
-    return found.found.values()
+        return {}  # one of the workspace's warnings says so
+    return dict(found.found)

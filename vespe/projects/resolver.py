@@ -103,36 +103,33 @@ def rows(
         if everything or scope.ordered
         for entry in entries(scope)
     ]
-    shared = _shared_uids(listed)
-    first: dict[str, str] = {}
-    ranked = []
-    for rank, (scope, entry) in enumerate(listed):
+    shared = _shared_uids(listed) if sum(scope.active for scope in scopes) > 1 else {}
+    first: dict[str, tuple[str, str]] = {}
+    named, nameless = list[Row](), list[Row]()
+    for scope, entry in listed:
         row = _row(scope, entry, first)
-        if everything or row.status == "available":
-            other = shared.get((scope.name, entry.uid))
-            problem = f"shares its uid with {other}" if other else None
-            shown = (
-                replace(
-                    row,
-                    entry=replace(entry, problem="; ".join(filter(None, (entry.problem, problem)))),
-                )
-                if problem
-                else row
-            )
-            ranked.append(((entry.name is None, entry.name or "", rank), shown))
-    return tuple(row for _, row in sorted(ranked, key=lambda pair: pair[0]))
+        if not everything and row.status != "available":
+            continue
+        if shared and (other := shared.get((scope.name, entry.uid))):
+            problem = "; ".join(filter(None, (entry.problem, f"shares its uid with {other}")))
+            row = replace(row, entry=replace(entry, problem=problem))
+        (nameless if entry.name is None else named).append(row)
+    return (*sorted(named, key=_name_of), *nameless)
 
 
-def _row(scope: Scope, entry: Entry, first: dict[str, str]) -> Row:
+def _name_of(row: Row) -> str:
+    return str(row.entry.name)
+
+
+def _row(scope: Scope, entry: Entry, first: dict[str, tuple[str, str]]) -> Row:
+    """Return the row of an entry; `first` is given the scope and the uid that each name means."""
     broken = entry.problem is not None
     if not scope.ordered:
         return Row(entry=entry, status="broken" if broken else "inactive")
-    by = (
-        first.setdefault(entry.name, f"{scope.name}/{entry.uid}")
-        if entry.name is not None
-        else None
-    )
-    shadowed_by = by.partition("/")[2] if by and not by.startswith(f"{scope.name}/") else None
+    shadowed_by = None
+    if entry.name is not None:
+        by, uid = first.setdefault(entry.name, (scope.name, entry.uid))
+        shadowed_by = uid if by != scope.name else None
     return Row(
         entry=entry,
         status="broken" if broken else "shadowed" if shadowed_by else "available",

@@ -181,6 +181,11 @@ class View:
     def named_items(self, items: Iterable[_Item]) -> Named[_Item]:
         """Return which tools `shown` gives, and by which names: entries will do."""
         found, left_out = dict[str, _Item](), list[str]()
+        if not self.rules:
+            items = list(items)
+            by_name = {str(item.name): item for item in items}
+            if len(by_name) == len(items):
+                return Named(items=by_name, always=frozenset())
         given = [item for item in items if self.exposure(item) != "never"]
         owners = {item.name: item for item in given if self.name_of(item) == item.name}
         for item in given:

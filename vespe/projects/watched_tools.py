@@ -28,7 +28,7 @@ from itertools import chain, islice
 from typing import Final, TypeAlias
 
 from vespe import defaults
-from vespe.files.stamps import Stamp, are_settled, stamp, stamp_of
+from vespe.files.stamps import Stamp, are_settled, stamp, stamp_in
 from vespe.files.watch import MODIFIED, Watch
 
 Stamps: TypeAlias = tuple[Stamp, Stamp]
@@ -123,6 +123,13 @@ class WatchedTools:
         place = self._places.get(directory)
         return _NOTHING if place is None else place.rows.get(uid, _NOTHING)
 
+    def looked(self, directory: str) -> Mapping[str, Stamps] | None:
+        """Return the stamps of all tools in a directory, where each of them was looked at in the
+        last look; None where that may have gone by what was told.
+        """
+        place = self._places.get(directory)
+        return None if place is None or place.untold is not None else place.rows
+
     def stands(self, tool_directory: str) -> bool:
         """Say whether the config.json of a tool is as it was when it was looked at: where nobody
         tells, that one is looked at again.
@@ -202,10 +209,11 @@ class WatchedTools:
         place.identity = _identity(place.directory)
         place.untold = set() if told else None
         before, place.rows = place.rows, {}
-        for uid, stamps in _rows_in(place, self._watch.tell if told else None):
-            place.rows[uid] = stamps
+        place.rows.update(_rows_in(place, self._watch.tell if told else None))
         self._looked += len(place.rows)
-        if place.rows != before:
+        if not before and place.rows:
+            self._any_changed()
+        elif place.rows != before:
             for uid in before.keys() | place.rows.keys():
                 if (now := place.rows.get(uid, _NOTHING)) != (then := before.get(uid, _NOTHING)):
                     self._note(place, uid, named=now[1] != then[1])
@@ -280,19 +288,9 @@ def _rows_in(place: _Place, tell: Callable[[str], bool] | None) -> Iterator[tupl
             if uid.startswith("."):
                 continue
             told = tell is not None and tell(f"{place.directory}/{uid}")
-            stamps = _stamp_in(opened, uid), _stamp_in(opened, f"{uid}/{defaults.CONFIG_FILE}")
+            stamps = stamp_in(opened, uid), stamp_in(opened, f"{uid}/{defaults.CONFIG_FILE}")
             if place.untold is not None and not (told and place.is_on_same_device(stamps[0])):
                 place.untold.add(uid)
             yield uid, stamps
     finally:
         os.close(opened)
-
-
-def _stamp_in(directory: int, path: str) -> Stamp:
-    """Return the stamp of what is at a path below an open directory, which is found sooner than by
-    its whole path: those of 10,000 tools take 43 ms in place of 52.
-    """
-    try:
-        return stamp_of(os.stat(path, dir_fd=directory))
-    except OSError:
-        return None

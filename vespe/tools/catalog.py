@@ -5,13 +5,14 @@ name is found without it.
 import functools
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, ValuesView
 from dataclasses import replace
 from typing import Final
 
 from vespe import defaults
 from vespe.errors import StorageError
 from vespe.files.digests import sha256
+from vespe.files.stamps import Stamp, stamp_in, stamp_of
 from vespe.models import Entry
 from vespe.tools import directory as tool_directory
 from vespe.tools import name_index
@@ -59,6 +60,10 @@ class Catalog(Mapping[str, Entry]):
     def __len__(self) -> int:
         return len(self._entries)
 
+    def values(self) -> ValuesView[Entry]:
+        """Return the entries in order."""
+        return self._entries.values()
+
     def __repr__(self) -> str:
         return f"<Catalog of {len(self)} tools, {len(self.problems)} of them broken>"
 
@@ -94,6 +99,7 @@ def scan(
     kit_id: str | None,
     digests: dict[str, str] | None = None,
     judged: dict[str, Judged] | None = None,
+    looked: Mapping[str, tuple[Stamp, Stamp]] | None = None,
 ) -> Catalog:
     """Read every tool in `directory`: each directory with a config.json, and each whose name begins
     as a uid does.
@@ -101,18 +107,31 @@ def scan(
     Names that begin with a dot (what is being made) and stray files are ignored. One odd tool never
     hides, blocks or fails the others: its entry says what is wrong with it. A directory that does
     not exist holds no tools; one that cannot be read raises StorageError. What validation said is
-    kept by the digest of each config.json; `digests` is given these, by uid, and `judged` what was
-    judged, so that a tool can be loaded without reading its files again.
+    kept by the digest and the stamp of each config.json; `digests` is given the digests, by uid,
+    and `judged` what was judged, so that a tool can be loaded without reading its files again.
+    `looked` has the stamps of tools whose directory and config.json were looked at just now.
     """
     where = os.fspath(directory)
     verdicts = Verdicts(where, kit_id=kit_id)
     read = _Reader(where, scope, kit_id, verdicts.of)
     directories, links = _list_tools(where)
-    entries = []
-    for uid in directories:
-        config = read_config(f"{where}/{uid}/{defaults.CONFIG_FILE}")
-        entries.append(read.entry(uid, config))
-        if judged is not None and config is not None:
+    entries: list[Entry | None] = []
+    # whoever takes what was judged needs the bytes, and reading them tells the stamp, too
+    stamped = (
+        _stamped(where, directories, looked)
+        if judged is None
+        else ((uid, None) for uid in directories)
+    )
+    for uid, found in stamped:
+        if (known := verdicts.standing(uid, found)) is not None:
+            entries.append(read.judged(uid, known))
+            continue
+        config, found = _read_stamped(f"{where}/{uid}/{defaults.CONFIG_FILE}")
+        if config is None:
+            entries.append(read.entry(uid, None))
+            continue
+        entries.append(read.judged(uid, verdicts.of(uid, config, found)))
+        if judged is not None:
             judged[uid] = Judged(config, verdicts.limits)
     entries += [read.entry(uid, None) for uid in links]
     catalog = Catalog({entry.uid: entry for entry in entries if entry is not None})
@@ -206,20 +225,25 @@ def read_config(path: str) -> bytes | None:
     """Read an ordinary file in four calls of the system; None for anything else, which is for
     `tooldir` to name.
     """
+    return _read_stamped(path)[0]
+
+
+def _read_stamped(path: str) -> tuple[bytes | None, Stamp]:
+    """Read an ordinary file, as `read_config` does, with the stamp that it had before."""
     try:
         descriptor = os.open(path, _FLAGS)
     except OSError:
-        return None
+        return None, None
     try:
         status = os.fstat(descriptor)
         if status.st_mode & _FORMAT != _REGULAR or status.st_size > defaults.MAX_FILE_BYTES:
-            return None
+            return None, None
         data = os.read(descriptor, status.st_size + 1)
     except OSError:
-        return None
+        return None, None
     finally:
         os.close(descriptor)
-    return data if len(data) == status.st_size else None
+    return (data, stamp_of(status)) if len(data) == status.st_size else (None, None)
 
 
 class _Reader:
@@ -242,7 +266,12 @@ class _Reader:
                 if is_tool
                 else None
             )
-        name, description, kind, problem, script = self._judge(uid, config)
+        return self.judged(uid, self._judge(uid, config))
+
+    def judged(self, uid: str, verdict: Verdict) -> Entry:
+        """Return the entry of a tool directory whose config.json was judged."""
+        path = f"{self._directory}/{uid}"
+        name, description, kind, problem, script = verdict
         if script is not None and problem is None:
             problem = tool_directory.script_problem(path, script, kind=kind)
         return Entry(
@@ -285,6 +314,27 @@ def _list_tools(directory: str) -> tuple[list[str], list[str]]:
     except OSError as error:
         raise StorageError("read", directory, error) from error
     return sorted(directories), sorted(links)
+
+
+def _stamped(
+    directory: str, uids: Sequence[str], looked: Mapping[str, tuple[Stamp, Stamp]] | None
+) -> Iterator[tuple[str, Stamp]]:
+    """Yield each tool directory with the stamp of its config.json, which is looked at before it is
+    read.
+    """
+    if looked is not None:
+        yield from ((uid, looked[uid][1] if uid in looked else None) for uid in uids)
+        return
+    try:
+        opened = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError:  # there is none, or it is gone
+        yield from ((uid, None) for uid in uids)
+        return
+    try:
+        for uid in uids:
+            yield uid, stamp_in(opened, f"{uid}/{defaults.CONFIG_FILE}", follow=False)
+    finally:
+        os.close(opened)
 
 
 def _name_in(directory: str, uid: str) -> str | None:

@@ -126,8 +126,8 @@ def shown(
     own = registry.own_tools(beside={row.entry.name for row in rows if row.status == "available"})
     for row in rows:
         first = winners.setdefault(row.entry.name, row.entry.scope)
-        left_out += _passed_over(row, first, own, asked=selection.means(row.entry, view))
         if row.status != "available" or row.entry.name in own:
+            left_out += _passed_over(row, first, own, asked=selection.means(row.entry, view))
             continue
         try:
             gate.admit(row.entry)
@@ -138,13 +138,15 @@ def shown(
             left_out.append(why)
         else:
             items[str(row.entry.name)] = row.entry
-    chosen = {name: item for name, item in (items | own).items() if selection.means(item, view)}
+    chosen = items | own
+    if selection.kits or selection.names:
+        chosen = {name: item for name, item in chosen.items() if selection.means(item, view)}
     if selection.read_only or refused is not None:
         chosen, whys = _accepted(chosen, view, selection, load, refused)
         left_out += whys
     gate.refuse_if_all_shut()
     seen = view.named_items(chosen.values())
-    left_out += _unknown(selection, workspace, {**chosen, **seen.items})
+    left_out += _unknown(selection, workspace, (chosen, seen.items))
     return Chosen(
         tools=ChosenTools(dict(sorted(seen.items.items())), load),
         always=seen.always,
@@ -245,7 +247,7 @@ class _Gate:
 
 
 def _unknown(
-    selection: Selection, workspace: Workspace, tools: Mapping[str, Entry | Tool]
+    selection: Selection, workspace: Workspace, tools: Iterable[Mapping[str, Entry | Tool]]
 ) -> Iterator[str]:
     """What was asked for by name, and is not shown."""
     scopes = {scope.name for scope in workspace.scopes if scope.active}
@@ -254,7 +256,9 @@ def _unknown(
         for kit in selection.kits
         if kit not in scopes
     )
-    known = {*tools, *(tool.uid for tool in tools.values())}
+    if not selection.names:
+        return
+    known = {known for some in tools for name, tool in some.items() for known in (name, tool.uid)}
     yield from (f"no tool {name!r} is shown" for name in selection.names if name not in known)
 
 
