@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -333,3 +334,26 @@ def test_p9_a_few_objects_that_describe_ten_million_files_are_refused(
     said = command("kit", "install", f"{source}@main", "--yes")
     assert said.code == 6 and "more than 10000 files and directories" in said.err
     assert everything(project) == before
+
+
+def test_a_kit_in_several_places_is_the_first_in_the_order_that_the_guide_names(
+    command: Command,
+    project: Path,
+    tmp_path: Path,
+    source: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("XDG_DATA_DIRS", str(tmp_path / "site"))
+    monkeypatch.setenv("VESPE_KITS_PATH", str(tmp_path / "named"))
+    places = ("named", "linked", "home/data/vespe/kits", "site/vespe/kits")
+    for place in places:
+        shutil.copytree(source / "rain", tmp_path / place / "rain")
+    for words in (
+        ("link", str(tmp_path / "linked/rain")),
+        ("install", f"{source}@v1", "--kit", "rain", "--yes"),
+        ("install", f"{source}@v1", "--kit", "rain", "--user", "--yes"),
+    ):
+        assert command("kit", *words).code == 0, words
+    listed = command("kit", "list", "--json").document["kits"]
+    kinds = [kit["root_kind"] for kit in listed if kit["kit_id"] == "rain"]
+    assert kinds == ["env", "link", "lock", "user_lock", "user", "site"]
