@@ -257,6 +257,12 @@ NUMBERS: list[tuple[str, str, str, Callable[[Any], str]]] = [
     ),
     ("agents.md", "writes more than {} MiB is ended", "vespe.defaults:LARGER_CAP_BYTES", mib),
     ("python.md", "(Vespe keeps the {} newest)", "vespe.calls.log:MAX_OUTPUTS", plain),
+    (
+        "batches.md",
+        "With up to a hundred workers, a chunk takes about one second. With more, it takes 0.01 seconds",
+        "vespe.features.batch.cluster:_TASKS_PER_S",
+        {100: ""}.__getitem__,
+    ),
     ("batches.md", "`limits.max_output_bytes` ({} MiB)", "vespe.defaults:MAX_OUTPUT_BYTES", mib),
     ("compiled.md", "writes more than {} MiB is stopped", "vespe.defaults:LARGER_CAP_BYTES", mib),
     ("compiled.md", "the last {} KiB", "vespe.defaults:LOG_TAIL_BYTES", kib),

@@ -158,7 +158,7 @@ def _tell(imported: Imported, made: Written, target: str, *, changed: int | None
     if noted:
         report.say(
             f"  {report.count(noted, 'note')} on {report.count(len(made.notes), 'tool')}: "
-            "what was not taken over as it is said,"
+            "what differs from the source,"
         )
         report.say('  in each description.md under "Not as its source says", and in --json')
     if imported.unselected:
