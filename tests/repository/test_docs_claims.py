@@ -17,6 +17,7 @@ from vespe import (
     Toolset,
     UsageError,
     defaults,
+    errors,
 )
 from vespe.adapters.cost import CHARACTERS_PER_TOKEN
 from vespe.cli import boundary
@@ -262,3 +263,16 @@ def test_the_page_of_providers_says_what_becomes_of_each_option() -> None:
     for option in OPTIONS:
         fates = " | ".join(fate_of(option, provider) for provider in providers)
         assert f"| `{option}` | {fates} |" in page("docs/providers.md")
+
+
+def test_the_page_on_python_says_which_errors_a_model_can_correct() -> None:
+    classes = {
+        one.code: one
+        for one in vars(errors).values()
+        if isinstance(one, type) and issubclass(one, errors.VespeError)
+    }
+    said = between("docs/python.md", "The most common codes are:", "## Implementations")
+    first, _, second = said.partition("- not retryable")
+    for listed, retryable in ((first, True), (second, False)):
+        for code in quoted(listed) - {"max_calls"}:
+            assert classes[code].retryable is retryable, code
