@@ -4,12 +4,13 @@ import copy
 import dataclasses
 import inspect
 import pickle
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import pytest
 
 from vespe import records
 
+T = TypeVar("T")
 LATER: Any = records.dataclass  # for mypy, which takes it for the standard library's
 OPTIONS: dict[str, bool] = {"frozen": True, "slots": True}
 
@@ -186,6 +187,17 @@ def test_another_kind_of_dataclass_is_the_standard_librarys(options: dict[str, b
     assert repr(made(1)) == repr(plain(1)) and hasattr(made(1), "__dict__") == hasattr(
         plain(1), "__dict__"
     )
+
+
+@pytest.mark.parametrize("decorator", [LATER, dataclasses.dataclass], ids=["later", "standard"])
+def test_a_class_can_be_generic(decorator: Any) -> None:
+    class Box(Generic[T]):
+        item: T
+        note: str = ""
+
+    made: Any = decorator(**OPTIONS)(Box)
+    assert made(1).item == 1 and made(1) == made(1, "") != made(2)
+    assert made.__parameters__ == (T,) and not hasattr(made(1), "__dict__")
 
 
 def test_one_that_inherits_fields_has_them_too() -> None:

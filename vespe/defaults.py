@@ -34,6 +34,7 @@ MAX_JSON_DEPTH: Final = 64
 MAX_ARGUMENT_BYTES: Final = 1024 * 1024
 
 TIMEOUT_S: Final = 30.0
+MAX_TIMEOUT_S: Final = 86_400
 GRACE_S: Final = 2.0
 """Between TERM and KILL; shorter (ORPHAN_GRACE_S) when Vespe itself has died."""
 ORPHAN_GRACE_S: Final = 0.3

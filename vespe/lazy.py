@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     import ipaddress
     import logging
     import pwd
+    import queue
     import readline
     import secrets
     import shlex
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     import tempfile
     import tomllib
     import traceback
+    import unicodedata
     import urllib.parse as urls
     import zlib
 
@@ -112,6 +114,7 @@ __all__ = [
     "platformdirs",
     "pwd",
     "pydantic_monty",
+    "queue",
     "ray",
     "readline",
     "referencing",
@@ -131,6 +134,7 @@ __all__ = [
     "tomlkit",
     "tomllib",
     "traceback",
+    "unicodedata",
     "urls",
     "yaml",
     "zlib",

@@ -13,7 +13,7 @@ makes annotations when they are asked for; there every class is the standard lib
 import dataclasses
 import inspect
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Generic
 
 __all__ = ["dataclass", "json_of"]
 
@@ -51,7 +51,7 @@ def _dataclass(cls: type | None = None, **options: bool) -> Any:
 def _record(cls: type, kw_only: bool) -> type:
     annotations = vars(cls).get("__annotations__")
     # Python 3.14 makes annotations when they are asked for
-    if annotations is None or cls.__bases__ != (object,):
+    if annotations is None or cls.__bases__ not in ((object,), (Generic,)):
         return dataclasses.dataclass(frozen=True, slots=True, kw_only=kw_only)(cls)
     names = tuple(name for name, hint in annotations.items() if "ClassVar[" not in str(hint))
     own = {
@@ -80,7 +80,7 @@ def _record(cls: type, kw_only: bool) -> type:
     body: dict[str, Any] = _BODY | {name: _later(name, plain) for name in _LATER}
     body |= {name: _Asked(name, make) for name, make in asked.items()}
     body |= {"__slots__": names, "__match_args__": () if kw_only else names}
-    made: Any = type(cls.__name__, (), body | own)
+    made: Any = type(cls.__name__, cls.__bases__, body | own)
     made.__init__ = _first(made, defaults, kw_only)
     return made  # type: ignore[no-any-return]  # it is Any, so that its methods can be set
 

@@ -19,12 +19,12 @@ from vespe.errors import InvalidDocument, StorageError
 from vespe.files import atomic, identity, locations
 from vespe.files.digests import sha256
 from vespe.files.log_file import OLD, LogFile
-from vespe.files.watch import Watch
 from vespe.lazy import pattern
 from vespe.models import JsonObject, JsonValue, Outcome, Tool
 
 if TYPE_CHECKING:
     from vespe.calls.log_stats import CallTotals
+    from vespe.files.watch import Watch
 
 MAX_LOG_BYTES: Final = 4 * 1024 * 1024
 """A log that has grown past this becomes the old one, of which there is one."""
@@ -59,7 +59,7 @@ class CallLog:
         keep_arguments: bool = False,
         kept: bool = False,
         purpose: str = "",
-        watch: Watch | None = None,
+        watch: "Watch | None" = None,
     ) -> None:
         self._root, self._purpose = project_root, purpose
         self.keeps_arguments = keep_arguments

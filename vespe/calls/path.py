@@ -19,6 +19,7 @@ from vespe.calls.arguments import checked_inputs, itself, parsed_arguments
 from vespe.calls.in_process import Bounds
 from vespe.calls.outcomes import as_told, failed, finished, refused
 from vespe.calls.registry import ToolRegistry
+from vespe.defaults import MAX_TIMEOUT_S
 from vespe.kits import pinned
 from vespe.lazy import asyncio
 from vespe.models import Call, Execution, JsonObject, JsonValue, Outcome, Tool
@@ -28,7 +29,6 @@ from vespe.projects.workspace import Workspace
 from vespe.records import dataclass, json_of
 from vespe.tool_types import Context, Sessions, type_of
 from vespe.tools import directory as tool_directory
-from vespe.tools.fields import MAX_TIMEOUT_S
 from vespe.tools.secret_items import items_of
 from vespe.trust import gate
 

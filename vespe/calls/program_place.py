@@ -5,13 +5,11 @@ like it in this program, and how long the program has waited for answers.
 import contextlib
 from collections.abc import Iterator, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, field
 from typing import Final
 
 from vespe.calls.in_process import Pause
 
 
-@dataclass(kw_only=True)
 class ProgramPlace:
     """A place in a program: `program` is its id, `said` its line with the number, `number` that of
     the call. `answers` hold for all calls like one, by what they were about, as long as the program
@@ -19,11 +17,11 @@ class ProgramPlace:
     (CallWaits).
     """
 
-    program: str = ""
-    said: str = ""
-    number: int = 0
-    answers: dict[tuple[str, str], bool] = field(default_factory=dict)
-    waits: bool = False
+    def __init__(
+        self, *, program: str = "", said: str = "", number: int = 0, waits: bool = False
+    ) -> None:
+        self.program, self.said, self.number, self.waits = program, said, number, waits
+        self.answers: dict[tuple[str, str], bool] = {}
 
 
 def said_line(lines: Sequence[str], line: int | None) -> str:

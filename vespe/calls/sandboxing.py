@@ -24,7 +24,6 @@ from vespe.errors import (
 )
 from vespe.files import atomic, locations, repositories, unreviewed
 from vespe.files.private_copy import is_private_copy, private_directory
-from vespe.http import addresses
 from vespe.lazy import pattern, shlex
 from vespe.models import PERMISSIONS, Execution, Permissions, Tool
 from vespe.processes.sandbox import levels
@@ -216,7 +215,7 @@ class Reach:
         """Open a connection; raises Refused for a host that is not stated, AddressRefused, and what
         dialling raises.
         """
-        from vespe.http import sockets
+        from vespe.http import addresses, sockets
 
         if not addresses.is_listed(host, port, self._hosts):
             self.refusals.append(("network", f"{host}:{port}"))
@@ -229,6 +228,8 @@ class Reach:
 
 
 def _says_an_address(host: str) -> bool:
+    from vespe.http import addresses
+
     name = host if host.count(":") > 1 else host.partition(":")[0]
     return name.lower() == "localhost" or addresses.is_address(name)
 

@@ -4,10 +4,11 @@ costs more than most work does.
 
 import contextvars
 import os
-import queue
 import threading
 from collections.abc import Callable
 from typing import Final, TypeVar
+
+from vespe.lazy import queue
 
 T = TypeVar("T")
 

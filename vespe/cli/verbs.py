@@ -157,10 +157,10 @@ def _add(words: str, row: dict[str, str]) -> None:
         EXAMPLES[words] = example
     if heading := row.get("heading"):
         GROUPS[heading] = _behind(GROUPS[heading], row.get("after", ""), name)
-    rest = list(table.items())
+    before = dict(table)
     table.clear()
-    order = _behind(tuple(known for known, _ in rest), row.get("after", ""), name)
-    table.update((known, dict(rest).get(known, entry)) for known in order)
+    order = _behind(tuple(before), row.get("after", ""), name)
+    table.update((known, before.get(known, entry)) for known in order)
 
 
 def _behind(names: tuple[str, ...], other: str, name: str) -> tuple[str, ...]:

@@ -3,10 +3,9 @@ so that they can be copied.
 """
 
 import os
-import unicodedata
 from typing import Any, Final
 
-from vespe.lazy import pattern
+from vespe.lazy import pattern, unicodedata
 
 _STYLE: Final = pattern(r"\x1b\[[0-9;]*m")
 _WORD: Final = pattern(r"( *)((?:[^\s`]*`[^`\n]*`)+[^\s`]*|\S+)")

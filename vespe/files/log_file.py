@@ -7,11 +7,13 @@ import errno
 import os
 import threading
 from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from vespe.files import atomic
-from vespe.files.watch import Watch
 from vespe.processes.signals import in_command, uninterruptible
+
+if TYPE_CHECKING:
+    from vespe.files.watch import Watch
 
 OLD: Final = ".1"
 """Added to the name of the file that a grown one becomes; there is one of those."""
@@ -28,7 +30,7 @@ class LogFile:
         *,
         limit: int,
         kept: bool = False,
-        watch: Watch | None = None,
+        watch: "Watch | None" = None,
         losing: Callable[[], None] | None = None,
     ) -> None:
         self._path, self._limit, self._kept, self._watch = path, limit, kept, watch

@@ -13,7 +13,6 @@ from vespe.schemas.forms import Form, Found
 from vespe.tools import origins, secret_items
 from vespe.tools.names import NAME_PATTERN, UID_PATTERN
 
-MAX_TIMEOUT_S: Final = 86_400
 MAX_OUTPUT_LIMIT: Final = 1 << 30
 MIN_MODEL_TOKENS: Final = 100
 MAX_MODEL_TOKENS: Final = 1_000_000
@@ -183,8 +182,8 @@ _SCHEMA: Final[JsonObject] = {
 }
 _LIMITS: Final = {
     "timeout_s": forms.number(
-        f"a number of seconds above 0, at most {MAX_TIMEOUT_S}",
-        MAX_TIMEOUT_S,
+        f"a number of seconds above 0, at most {defaults.MAX_TIMEOUT_S}",
+        defaults.MAX_TIMEOUT_S,
         "The time limit of a call in seconds. Default: 30.",
     ),
     "max_output_bytes": forms.integer(
@@ -268,8 +267,8 @@ _LET_BE: Final[JsonObject] = {
     "additionalProperties": False,
 }
 _AFTER_S: Final = forms.number(
-    f"a number of seconds above 0, at most {MAX_TIMEOUT_S}",
-    MAX_TIMEOUT_S,
+    f"a number of seconds above 0, at most {defaults.MAX_TIMEOUT_S}",
+    defaults.MAX_TIMEOUT_S,
     "The seconds after which a call becomes a task.",
 )
 

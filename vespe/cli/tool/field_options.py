@@ -8,9 +8,9 @@ from typing import Any, Final, TypeVar
 import click
 
 from vespe import defaults, errors
+from vespe.defaults import MAX_TIMEOUT_S
 from vespe.documents import strict_json
 from vespe.models import JsonObject, JsonValue
-from vespe.tools.fields import MAX_TIMEOUT_S
 
 F = TypeVar("F", bound=Callable[..., Any])
 _HINTS: Final = {

@@ -10,11 +10,11 @@ from vespe.calls.registry import ToolRegistry
 from vespe.cli import options, outcomes, questions, report
 from vespe.cli.tool import arguments
 from vespe.cli.waiting import waiting
+from vespe.defaults import MAX_TIMEOUT_S
 from vespe.documents import strict_json
 from vespe.models import Call, JsonObject, Outcome, Tool
 from vespe.projects.workspace import open_workspace
 from vespe.tools import origins
-from vespe.tools.fields import MAX_TIMEOUT_S
 
 
 @click.command(

@@ -16,6 +16,7 @@ from vespe.calls.in_process import in_thread
 from vespe.calls.outcomes import failed, refused
 from vespe.calls.path import CallPath
 from vespe.calls.threads import in_this_context
+from vespe.defaults import MAX_TIMEOUT_S
 from vespe.features.programs.checking import CheckedProgram, check_program, loadable
 from vespe.features.programs.running import (
     MAX_CALLS,
@@ -28,7 +29,6 @@ from vespe.lazy import asyncio, concurrent_futures
 from vespe.models import Call, Entry, Outcome, Tool
 from vespe.projects.workspace import Workspace
 from vespe.records import dataclass
-from vespe.tools.fields import MAX_TIMEOUT_S
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop

@@ -12,6 +12,7 @@ import click
 from vespe import errors
 from vespe.calls.path import open_path
 from vespe.cli import options, report
+from vespe.defaults import MAX_TIMEOUT_S
 from vespe.documents import strict_json
 from vespe.features.batch import engines
 from vespe.features.batch.items import ItemOutcome, is_repeatable
@@ -21,7 +22,6 @@ from vespe.features.batch.verbs import inputs as batch_inputs
 from vespe.features.batch.verbs.inputs import Inputs
 from vespe.lazy import shlex
 from vespe.projects.workspace import open_workspace
-from vespe.tools.fields import MAX_TIMEOUT_S
 
 _EVERY_S: Final = 10.0
 _EVERY_ON_A_TERMINAL_S: Final = 0.2

@@ -7,12 +7,12 @@ import click
 from vespe.calls.path import open_path
 from vespe.cli import boundary, options, outcomes, questions, report
 from vespe.cli.waiting import waiting
+from vespe.defaults import MAX_TIMEOUT_S
 from vespe.features.programs.own_calls import run_code
 from vespe.features.programs.running import MAX_CALLS, TIMEOUT_S
 from vespe.features.programs.verbs.programs import explain, read_code
 from vespe.models import Outcome
 from vespe.projects.workspace import open_workspace
-from vespe.tools.fields import MAX_TIMEOUT_S
 
 
 @click.command("run", epilog="Example: vespe program run count_words.py")
