@@ -101,7 +101,7 @@ def test_p2_the_active_kits_are_shown_and_one_more_is_asked_about(
         '{"active_kits": ["git_and_programs"]}', encoding="utf-8"
     )
     said = command("tool", "run", "one", "--project", str(cloned))
-    assert said.code == 6 and "git_and_programs became one of the places" in said.err
+    assert said.code == 6 and "the kit git_and_programs is active now" in said.err
     assert (
         "in this order: project_tools, git_and_programs"
         in command("trust", "--yes", "--project", str(cloned)).err
@@ -383,6 +383,29 @@ def test_the_first_review_shows_the_code_and_what_was_approved_is_said(
     said = " ".join(shown.split())
     assert "2 tools (aa, one), 1 secret (KEY)" in said
     assert seen.index("\naa  (") < seen.index("\none  (")
+    # the pager covers the question, so what it shows names it, on the first screen and at the end
+    leave = "Press q to leave this view. Vespe then asks for your approval."
+    assert seen.startswith(leave) and seen.rstrip().endswith(leave)
+
+
+def test_a_pager_promises_a_question_only_where_one_comes(cloned: Path, tmp_path: Path) -> None:
+    pager = tmp_path / "pager"
+    pager.write_text("#!/bin/sh\ncat >> seen\n", encoding="utf-8")
+    pager.chmod(0o755)
+    body = "\n".join(f"x{number} = {number}" for number in range(60))
+    python_tool(cloned / ".vespe/tools/tool-z", "aa", f"{body}\nreturn x1")
+    environment = {"PAGER": str(pager), "NO_COLOR": "1", "CI": ""}
+    vespe_on_a_terminal("trust", cwd=cloned, typed="d tool-z/main.py\ny\n", **environment)
+    seen = (cloned / "seen").read_text(encoding="utf-8")
+    assert seen.count("Press q to leave this view. The question comes again after it.") == 2
+    assert vespe("tool", "run", "aa", cwd=cloned).returncode == 0
+    (cloned / "seen").unlink()
+    for number in range(30):
+        python_tool(cloned / f".vespe/tools/tool-{number}", f"more_{number}", "return 1")
+    assert vespe("trust", "--develop", "--yes", cwd=cloned).returncode == 0
+    vespe_on_a_terminal("trust", cwd=cloned, typed="", **environment)
+    assert "more_29" in (cloned / "seen").read_text(encoding="utf-8")
+    assert "Press q" not in (cloned / "seen").read_text(encoding="utf-8")
 
 
 def test_a_script_is_told_what_it_approved_and_no_code(cloned: Path, command: Command) -> None:
@@ -400,7 +423,7 @@ def test_single_files_can_be_read_before_the_answer(cloned: Path) -> None:
     assert "that was the last file" in shown
     words = " ".join(shown.split())
     assert "there is no such file: nope; the files are" in words
-    assert words.count("s shows the files one after another") == 2  # at first, and for `x`
+    assert words.count("s shows the next file") == 2  # at first, and for `x`
     assert vespe("tool", "run", "one", cwd=cloned).returncode == 6
     shown = vespe_on_a_terminal("trust", cwd=cloned, typed="s\nY\n", PAGER="cat", CI="")
     assert "approved" in shown and vespe("tool", "run", "one", cwd=cloned).returncode == 0

@@ -324,9 +324,7 @@ def test_p1_a_kit_that_a_person_activates_approves_nothing_that_was_not_approved
     approve_bytes(clone)
     configure(clone, "evil")
     set_active(clone, ["three"])
-    assert changes(clone) == tuple(
-        f"{kit} became one of the places that tools are taken from" for kit in ("evil", "three")
-    )
+    assert changes(clone) == tuple(f"the kit {kit} is active now" for kit in ("evil", "three"))
 
 
 def test_the_changes_are_told_for_a_pulled_clone_elsewhere_too(clone: Path, tmp_path: Path) -> None:

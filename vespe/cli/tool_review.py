@@ -212,9 +212,10 @@ def lines_of_fields(fields: Mapping[str, tuple[JsonValue, JsonValue]]) -> list[s
     return lines
 
 
-def show_lines(lines: Iterable[str], *, paged: bool = False) -> None:
+def show_lines(lines: Iterable[str], *, paged: bool = False, then: str = "") -> None:
     """Print lines on stderr, what is old in red and what is new in green; `paged` uses the pager
-    where the screen is too small.
+    where the screen is too small. A pager hides what comes after it, so `then` says that, in its
+    first line and in its last.
     """
     shown = list(lines)
     coloured = report.is_coloured(sys.stderr)
@@ -225,6 +226,9 @@ def show_lines(lines: Iterable[str], *, paged: bool = False) -> None:
         and options.interactive()
         and text.count("\n") > shutil.get_terminal_size().lines - 2
     ):
+        if then:
+            leaving = _wrapped(f"Press q to leave this view. {then}")
+            text = f"{leaving}\n\n{text}\n{leaving}"
         with _less_with_colours():
             return click.echo_via_pager(text, color=coloured)
     return click.echo(text, err=True, color=coloured)
@@ -240,7 +244,7 @@ def confirm(
     if yes or not files or not options.interactive():
         return options.confirm(question, yes=yes)
     at = -1
-    keys = "y approves, n cancels, d FILE shows one file, s shows the files one after another"
+    keys = "y approves, n cancels, d FILE shows one file, s shows the next file"
     report.say(keys)
     while True:
         said = click.prompt(
@@ -272,7 +276,8 @@ def _show_file(path: str, text: str | None) -> None:
         return report.say(f"{report.one_line(path)} is not text, or too large to show")
     lines = text.expandtabs().splitlines()
     shown = (f"    | {report.one_line(line)}" for line in lines)
-    return show_lines([report.one_line(path), *shown, ""], paged=True)
+    then = "The question comes again after it."
+    return show_lines([report.one_line(path), *shown, ""], paged=True, then=then)
 
 
 @contextmanager

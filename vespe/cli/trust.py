@@ -46,7 +46,8 @@ def command(develop: bool, yes: bool, project_dir: str | None, as_json: bool) ->
     if is_trusted:
         report.say(f"{shown.root} is trusted already")
     if not (is_trusted and yes):
-        _show(shown, paged=not yes)
+        asks = shown.new or not is_trusted
+        _show(shown, paged=not yes, then="Vespe then asks for your approval." if asks else "")
     elif shown.new:
         tool_review.show_lines([*_lines_of_new(shown), ""])
     if is_trusted:
@@ -131,9 +132,10 @@ def _question(shown: Review, *, develop: bool) -> str:
     return "Approve the same here too?" if shown.former.same_at else "Approve exactly this?"
 
 
-def _show(shown: Review, *, paged: bool) -> None:
+def _show(shown: Review, *, paged: bool, then: str) -> None:
     """Print the whole review, inert and untruncated: it is what the question is about. What was
-    approved already takes one line.
+    approved already takes one line. `then` says what comes after it, to those who see it in a
+    pager.
     """
     root, former = report.one_line(shown.root), shown.former.approval
     lines = [
@@ -178,7 +180,7 @@ def _show(shown: Review, *, paged: bool) -> None:
             "\nSince the last approval:",
             *(f"  {report.one_line(change)}" for change in shown.former.changes),
         ]
-    tool_review.show_lines([*lines, *_lines_of_new(shown), ""], paged=paged)
+    tool_review.show_lines([*lines, *_lines_of_new(shown), ""], paged=paged, then=then)
 
 
 def _lines_of_new(shown: Review) -> Iterator[str]:

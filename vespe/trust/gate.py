@@ -276,7 +276,9 @@ def former_approval(config: ProjectConfig, tree: Tree) -> Former:
     changed += tuple(
         f"{name} now"
         if name.startswith(VIEW)
-        else f"{name} became one of the places that tools are taken from"
+        else f"{name} is in tool_resolution_order now"
+        if name == defaults.PROJECT_TOOLS
+        else f"the kit {name} is active now"
         for name in added
     )
     if not added and not _keeps_to(approval.scopes, scopes):
