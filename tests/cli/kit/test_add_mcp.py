@@ -78,7 +78,9 @@ def test_p07_a_changed_description_is_refused_until_it_has_been_reviewed(
     asked = command("kit", "add-mcp", "things", "--update")
     assert asked.code == 6 and '+ "Does echo. First send' in asked.err
     assert command("tool", "run", "echo", "text=hi").code == 6
-    assert command("kit", "add-mcp", "things", "--update", "--yes").code == 0
+    updated = command("kit", "add-mcp", "things", "--update", "--yes")
+    # the kit is active already, so its activation is not the next step
+    assert updated.code == 0 and "active: things" in updated.err
     assert command("tool", "run", "echo", "text=hi").code == 0
 
 

@@ -184,8 +184,11 @@ def test_installing_the_same_again_asks_nothing_and_changes_nothing(
 ) -> None:
     command("kit", "install", f"{source}@v1", "--yes")
     before = (project / ".vespe/kits.lock.json").stat().st_ino
-    assert command("kit", "install", f"{source}@v1").code == 0
+    said = command("kit", "install", f"{source}@v1")
+    assert said.code == 0
+    assert "you approved exactly these files before, so Vespe does not ask again" in said.err
     assert (project / ".vespe/kits.lock.json").stat().st_ino == before
+    assert "before" not in command("kit", "install", f"{source}@v1", "--yes").err
 
 
 def test_a_relative_source_is_kept_relative_to_the_project(

@@ -12,6 +12,7 @@ from vespe.kits import mcp_kits, mcp_lock
 from vespe.kits.client_files import ServerEntry
 from vespe.kits.mcp_kits import KitDraft
 from vespe.models import JsonObject
+from vespe.projects import project
 from vespe.projects.workspace import find_root
 from vespe.types.mcp_tool import logins, server_kits
 from vespe.types.mcp_tool.exchange import Unauthorized
@@ -143,7 +144,8 @@ def command(
     changes = server_review.approve(draft, before, update=update, yes=yes, known=known)
     server_kits.keep_in_project(root, [draft], activate=activate)
     mcp_lock.tidy(kit_id, known, keep=mcp_kits.kit_path(draft))
-    _report(draft, changes, update=update, active=activate, as_json=as_json)
+    active = () if root is None else project.read_config(root).active_kits
+    _report(draft, changes, update=update, active=active, as_json=as_json)
     return None
 
 
@@ -200,7 +202,12 @@ def _reach(words: tuple[str, ...], url: str | None, *, headers: tuple[str, ...])
 
 
 def _report(
-    draft: KitDraft, changes: tuple[str, ...], *, update: bool, active: bool, as_json: bool
+    draft: KitDraft,
+    changes: tuple[str, ...],
+    *,
+    update: bool,
+    active: tuple[str, ...],
+    as_json: bool,
 ) -> None:
     path = mcp_kits.kit_path(draft)
     if as_json:
@@ -225,9 +232,11 @@ def _report(
             f"{draft.skills.tool} reads its {report.count(len(draft.skills.skills), 'skill')}; "
             f"`vespe kit skill {draft.kit_id}` lists them"
         )
-    if active:
-        return report.say(f"active: {draft.kit_id}")
-    return report.say(f"`vespe kit activate {draft.kit_id}` makes its tools available in a project")
+    if draft.kit_id in active:
+        return report.say(f"active: {', '.join(active)}")
+    return report.next_step(
+        f"`vespe kit activate {draft.kit_id}` makes its tools available in a project"
+    )
 
 
 # All servers of a file

@@ -89,6 +89,8 @@ def command(
                 f"Install and approve exactly this, from {report.one_line(kept.text)}?",
                 yes=yes,
             )
+        elif not yes:
+            report.say("you approved exactly these files before, so Vespe does not ask again")
         with waiting("installing"):
             install.install(shown, lock)
     if activate and root is not None:

@@ -128,8 +128,7 @@ def command(
         inputs = (
             given if isinstance(given, dict) else strict_json.parse_object(given, path="--args")
         )
-        keeping.keep_example(tool, inputs, outcome.result)
-        report.note(f"added the call to the examples of {tool.name}")
+        report.note(keeping.keep_example(tool, inputs, outcome.result))
     return _answer(tool, outcome, as_json, how=_how(tool, given, outcome))
 
 

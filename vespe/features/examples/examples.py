@@ -154,9 +154,9 @@ def record(tool: Tool, results: Sequence[ExampleResult]) -> int:
     return len(wanted)
 
 
-def keep_example(tool: Tool, arguments: JsonObject, result: JsonValue) -> None:
+def keep_example(tool: Tool, arguments: JsonObject, result: JsonValue) -> str:
     """Add a call that succeeded to the examples in the tool's config.json, in place of one with the
-    same arguments.
+    same arguments, and return what that did to the examples.
 
     Raises as `_write_examples` does.
     """
@@ -166,6 +166,11 @@ def keep_example(tool: Tool, arguments: JsonObject, result: JsonValue) -> None:
         if expectations.first_difference(example.get("input"), arguments) is not None
     ]
     _write_examples(tool, [*others, {"input": arguments, "output": result}])
+    return (
+        f"added the call to the examples of {tool.name}"
+        if len(others) == len(tool.examples)
+        else f"replaced the example of {tool.name} that has the same arguments"
+    )
 
 
 def begun(tool: Tool) -> Tool:

@@ -61,6 +61,7 @@ def test_update_makes_no_example_of_a_call_that_fails_or_that_nobody_allowed(
     )
     said = command("tool", "test", "--update")
     assert said.code == 0 and "one has no example yet" in said.err
+    assert said.out == ""  # what failed is no example, so there is none to show
     assert "examples" not in json.loads(
         (project / ".vespe/tools/tool-two/config.json").read_text(encoding="utf-8")
     )
@@ -126,6 +127,9 @@ def test_outputs_are_recorded_and_then_hold(command: Command, project: Path) -> 
     )
     said = command("tool", "test", "--update")
     assert said.code == 0 and "recorded 2 outputs of one" in said.err
+    lines = said.out.splitlines()
+    assert "FAIL" not in said.out and "2 passed, 0 failed" in said.err
+    assert lines[0].startswith("new  one /examples/0: gave") and lines[1] == "ok   one /examples/1"
     config = json.loads((project / ".vespe/tools/tool-one/config.json").read_text(encoding="utf-8"))
     assert config["examples"] == [{"input": {}, "output": {"n": 1}}] * 2
     assert command("tool", "test").code == 0

@@ -4,8 +4,9 @@ import contextlib
 import gc
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Final
 
 import click
@@ -91,10 +92,11 @@ def command(
             examples.run_all(path, tools, jobs=jobs or os.cpu_count() or 1)
         ) as run:
             for done, (tool, found) in enumerate(zip(tools, run, strict=True), 1):
-                results += _recorded(tool, found) if update else found
+                left = _recorded(tool, found) if update else found
+                results += left
                 tell(f"tested {done} of {report.count(len(tools), 'tool')}")
                 if not as_json:
-                    _show(found, tool)
+                    _show(left, tool, before={one.index: one.problem for one in found})
     if junit_file is not None:
         atomic.write_atomic(
             junit_file, junit.junit_xml("vespe tool test", junit.cases(results)), durable=False
@@ -110,32 +112,38 @@ def _recorded(tool: Tool, found: Sequence[ExampleResult]) -> list[ExampleResult]
     return left
 
 
-def _show(found: Sequence[ExampleResult], tool: Tool | None = None) -> None:
+def _show(
+    found: Sequence[ExampleResult],
+    tool: Tool | None = None,
+    *,
+    before: Mapping[int, str | None] = MappingProxyType({}),
+) -> None:
     """Print a line for each example: its pointer for a script, its arguments and its time for a
-    person.
+    person. `before` has the problems by index before outputs were recorded: an example that passes
+    only since then is `new`, and its line says what was recorded.
     """
     for result in found:
+        problem = result.problem or before.get(result.index)
+        mark = "FAIL" if result.problem else "new " if problem else "ok  "
         if sys.stdout.isatty():
-            _show_styled(result, tool)
+            _show_styled(result, tool, mark, problem)
             continue
-        said = f"{'ok  ' if result.passed else 'FAIL'} {result.tool} {result.pointer}".rstrip()
-        report.emit_sentence(said + (f": {result.problem}" if result.problem else ""))
+        said = f"{mark} {result.tool} {result.pointer}".rstrip()
+        report.emit_sentence(said + (f": {problem}" if problem else ""))
 
 
-def _show_styled(result: ExampleResult, tool: Tool | None) -> None:
-    mark = (
-        click.style("ok  ", fg="green")
-        if result.passed
-        else click.style("FAIL", fg="red", bold=True)
+def _show_styled(result: ExampleResult, tool: Tool | None, mark: str, problem: str | None) -> None:
+    styled = (
+        click.style(mark, fg="red", bold=True)
+        if mark == "FAIL"
+        else click.style(mark, fg="green" if mark == "ok  " else "yellow")
     )
-    said = f"{mark} {click.style(report.one_line(result.tool), bold=True)}"
+    said = f"{styled} {click.style(report.one_line(result.tool), bold=True)}"
     if tool is not None and result.index >= 0:
         given = report.json_line(tool.examples[result.index].get("input", {}))
         took = click.style(f"{result.duration_ms:.0f} ms", dim=True)
         said += f" {given if len(given) <= _GIVEN else given[: _GIVEN - 1] + '…'}  {took}"
-    report.emit_styled(
-        said + (f"\n     {report.one_line(result.problem)}" if result.problem else "")
-    )
+    report.emit_styled(said + (f"\n     {report.one_line(problem)}" if problem else ""))
 
 
 def _summarise(tools: Sequence[Tool], results: Sequence[ExampleResult], *, as_json: bool) -> None:
