@@ -6,6 +6,7 @@ import asyncio
 import json
 import shutil
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -256,6 +257,24 @@ def test_a_call_of_the_program_itself_needs_no_approval_and_no_rule_denies_it(
     tools = Toolset(Project(made.root))
     assert tools.call("count", text="a b").unwrap()["words"] == 2
     assert "denies this call" in told(tools.answer(chat(("count", {}))))[0]
+
+
+def test_threads_share_a_set_and_its_project(made: Project) -> None:
+    project = Project(made.root)
+    tools = Toolset(double, project)
+    project.register(double)
+
+    def work(n: int) -> list[Any]:
+        answer = tools.answer(chat(("double", {"n": n})))
+        return [
+            tools.call("double", n=n).unwrap(),
+            json.loads(told(answer)[0]),
+            project.execute_tool("double", {"n": n}).unwrap(),
+        ]
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(work, range(40))) == [[2 * n] * 3 for n in range(40)]
+    assert len(log.read(made.root, limit=1000)) == 120
 
 
 def test_calls_are_logged_and_limited_as_all_are(made: Project) -> None:
