@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.terminal import plain, vespe_on_a_terminal
+
 Command = Callable[..., Any]
 
 
@@ -97,3 +99,10 @@ def test_p41c_nothing_that_a_verb_makes_can_be_written_by_others_whatever_the_um
         if not path.is_symlink() and path.stat().st_mode & 0o022
     }
     assert made == {project / "in.jsonl"}
+
+
+def test_what_comes_next_begins_in_the_new_project(home: Path, tmp_path: Path) -> None:
+    shown = plain(vespe_on_a_terminal("init", "my shop", cwd=tmp_path))
+    assert "next: `cd 'my shop'`; then `vespe kit list` shows" in " ".join(shown.split())
+    again = plain(vespe_on_a_terminal("init", cwd=tmp_path))
+    assert "next: `vespe kit list` shows" in " ".join(again.split())

@@ -32,6 +32,8 @@ def test_every_call_is_a_line_with_time_tool_outcome_and_a_digest(
         ("one", "invalid_arguments"),
     ]
     assert all(len(call["arguments_digest"]) == 64 and call["duration_ms"] > 0 for call in calls)
+    digest = calls[0]["arguments_digest"][:8]
+    assert f"arguments not kept, digest {digest}" in command("log").out.splitlines()[0]
 
 
 def test_a_denied_call_and_one_of_no_tool_are_not_in_the_log(

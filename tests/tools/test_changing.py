@@ -53,6 +53,23 @@ def test_what_no_tool_can_have_is_refused(tool: Path, pair: str, said: str) -> N
     assert said in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("pair", "hint"),
+    [
+        ("read_only=true", "did you mean annotations.readOnlyHint?"),
+        ("readonly=true", "did you mean annotations.readOnlyHint?"),
+        ("timeout=3", "did you mean limits.timeout_s?"),
+        ("colour=3", "a tool has $schema, annotations, "),
+    ],
+)
+def test_a_key_that_is_inside_another_is_suggested_with_it(
+    tool: Path, pair: str, hint: str
+) -> None:
+    with pytest.raises(UsageError) as caught:
+        changed(tool, pair)
+    assert caught.value.hint.startswith(hint)
+
+
 def test_a_key_is_removed_with_what_it_leaves_empty(tool: Path) -> None:
     document = changed(tool, "limits.timeout_s=30", "limits.max_output_bytes=100")
     (tool / "config.json").write_text(json.dumps(document), encoding="utf-8")

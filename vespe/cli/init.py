@@ -3,6 +3,7 @@
 import click
 
 from vespe.cli import options, report
+from vespe.lazy import shlex
 from vespe.projects.init import found_project
 
 
@@ -21,8 +22,9 @@ def command(directory: str, as_json: bool) -> None:
         report.emit_json({"path": founded.root, "made": founded.made})
     elif founded.made:
         report.say(f"made .vespe/ in {where}; it is yours, so it is trusted")
+        enter = "" if directory == "." else f"`cd {shlex.quote(directory)}`; then "
         report.next_step(
-            "`vespe kit list` shows kits to activate, "
+            f"{enter}`vespe kit list` shows kits to activate, "
             "`vespe tool create NAME --type python_script` makes a tool"
         )
     else:

@@ -206,7 +206,7 @@ def _said(call: JsonObject) -> str:
         text = str(
             call.get("error")
             or "; ".join(call.get("refused", ()))
-            or f"#{str(call.get('arguments_digest', ''))[:8]}"
+            or f"arguments not kept, digest {str(call.get('arguments_digest', ''))[:8]}"
         )
     text = report.one_line(text)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

@@ -134,7 +134,30 @@ def _refuse_unknown(key: str, schema: JsonObject, document: JsonObject) -> None:
             return
         if part not in known and part not in there:
             where = ".".join(parts[:depth]) or "a tool"
-            hint = suggest(part, known) or f"{where} has {', '.join(sorted(known))}"
+            hint = (
+                suggest(part, known)
+                or _suggest_inner(part, known)
+                or f"{where} has {', '.join(sorted(known))}"
+            )
             raise UsageError(f"{where} has no key {part!r}", hint=hint)
         at = known.get(part, {})
         there = there.get(part, {}) if isinstance(there.get(part), dict) else {}
+
+
+def _suggest_inner(word: str, known: JsonObject) -> str:
+    """Return the key inside one of the known keys that a word begins or is, such as
+    `annotations.readOnlyHint` for `read_only`; "" where there is none.
+    """
+    begun = _plain(word)
+    found = [
+        f"{outer}.{inner}"
+        for outer, facts in known.items()
+        if isinstance(facts, dict) and outer not in ("created_from", "schema")
+        for inner in facts.get("properties", ())
+        if begun and _plain(inner).startswith(begun)
+    ]
+    return f"did you mean {' or '.join(found)}?" if found else ""
+
+
+def _plain(word: str) -> str:
+    return "".join(filter(str.isalnum, word)).lower()

@@ -36,8 +36,8 @@ def test_what_changed_is_written_and_shown(command: Command, tool: Path) -> None
 def test_a_page_that_still_has_the_old_table_is_named(command: Command, project: Path) -> None:
     command("tool", "create", "order", "--url", "https://shop.example/{item}")
     words = ("tool", "set", "order", "schema.input.properties.item.type=integer")
-    assert "still says" not in command(*words, "--dry-run").err
-    assert "description.md still says what order was before" in command(*words).err
+    assert "still has" not in command(*words, "--dry-run").err
+    assert "description.md still has the old description or inputs; change" in command(*words).err
     config = project / ".vespe/tools/tool-order/config.json"
     whole = config.read_text(encoding="utf-8")
     wrong = {key: value for key, value in json.loads(whole).items() if key != "description"}
@@ -47,7 +47,7 @@ def test_a_page_that_still_has_the_old_table_is_named(command: Command, project:
     page = config.with_name("description.md")
     page.write_text("# My own words\n", encoding="utf-8")
     said = command("tool", "set", "order", "schema.input.properties.item.type=number")
-    assert said.code == 0 and "still says" not in said.err
+    assert said.code == 0 and "still has" not in said.err
 
 
 def test_what_is_refused_and_what_is_only_tried_writes_nothing(

@@ -1,6 +1,7 @@
 """`vespe tool sync`."""
 
 import json
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -72,7 +73,7 @@ def test_a_description_of_ones_own_stays_and_the_other_docstring_is_told(
     (project / "greet.py").write_text(changed, encoding="utf-8")
     said = " ".join(command("tool", "sync").err.split())
     assert "for models stays 'Say hello.'; the docstring now says 'Greet in a language.'" in said
-    assert "`vespe tool set greet description=…` changes it" in said
+    assert "(`vespe tool set greet 'description=Greet in a language.'` changes it)" in said
     assert command("tool", "show", "greet", "--json").document["description"] == "Say hello."
     assert "docstring" not in command("tool", "sync", "greet").err
 
@@ -93,7 +94,12 @@ def test_a_tool_without_a_description_is_brought_up_to_date_too(
     )
     changed = AFTER.replace("Greet somebody.", "Greet in a language.")
     (project / "greet.py").write_text(changed, encoding="utf-8")
-    assert command("tool", "sync", "greet").code == 0
+    said = command("tool", "sync", "greet")
+    assert said.code == 0 and "greet has no description for models; `vespe" in said.err
+    given = said.err.partition("`vespe ")[2].partition("`")[0]
+    assert "stays" not in said.err and command(*shlex.split(given)).code == 0
+    shown = command("tool", "show", "greet", "--json").document
+    assert shown["description"] == "Greet in a language."
 
 
 def test_the_docstring_of_a_function_in_place_is_told_if_the_description_is_another(

@@ -205,3 +205,11 @@ def test_p37_a_server_behind_a_private_address_is_reached_only_where_the_user_al
     )
     with pytest.raises(errors.Refused, match="is refused"):
         exchange.ask(Server(url=url), {}, surroundings, name="x", kit="x")
+
+
+def test_a_private_host_is_refused_with_the_setting_that_allows_its_port(tmp_path: Path) -> None:
+    surroundings = Surroundings(directory=str(tmp_path), environment={}, timeout_s=60)
+    server = Server(url="http://127.0.0.1:9/mcp")
+    with pytest.raises(errors.Refused, match="loopback") as refused:
+        exchange.ask(server, {}, surroundings, name="x", kit="x")
+    assert """`vespe config set allow_hosts '["127.0.0.1:9"]'`""" in refused.value.hint

@@ -53,6 +53,7 @@ def test_a_failure_is_an_answer_too(tmp_path: Path) -> None:
     assert answer({"command": ["/nonexistent"], "cwd": str(tmp_path)})["error"]["kind"] == "server"
     refused = answer({"url": "http://10.0.0.1/mcp", "headers": {}, "allow_hosts": []})["error"]
     assert refused["kind"] == "refused" and "10.0.0.1 is private" in refused["message"]
+    assert """`vespe config set allow_hosts '["10.0.0.1:80"]'`""" in refused["hint"]
 
 
 def test_an_answer_that_breaks_the_protocol_is_told_in_one_sentence(tmp_path: Path) -> None:

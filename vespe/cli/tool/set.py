@@ -69,6 +69,6 @@ def command(
             report.say(f"updated {name}")
             if syncing.is_page_behind(entry.path, before, after, kit=entry.kit_id):
                 report.note(
-                    f"{DESCRIPTION_FILE} still says what {name} was before: "
-                    f"{os.path.join(entry.path, DESCRIPTION_FILE)}"
+                    f"{DESCRIPTION_FILE} still has the old description or inputs; change it "
+                    f"there: {os.path.join(entry.path, DESCRIPTION_FILE)}"
                 )

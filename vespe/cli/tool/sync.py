@@ -107,10 +107,16 @@ def _apart(one: Synced, kit: str | None) -> str:
 def _kept_description(one: Synced, kit: str | None) -> str:
     """Say that the description is not the docstring's, and how it becomes so."""
     place = f" --kit {shlex.quote(kit)}" if kit else ""
-    kept, said = shorten(one.tool.description, _MOST), shorten(one.docstring, _MOST)
+    name, said = one.tool.name, shorten(one.docstring, _MOST)
+    is_whole = said == one.docstring and said.isprintable()
+    given = shlex.quote(f"description={one.docstring}") if is_whole else "description=…"
+    command = f"`vespe tool set {name}{place} {given}`"
+    if not one.tool.description:
+        return f"{name} has no description for models; {command} makes it the docstring's"
+    kept = shorten(one.tool.description, _MOST)
     return (
-        f"the description of {one.tool.name} for models stays {kept!r}; the docstring now says "
-        f"{said!r} (`vespe tool set {one.tool.name}{place} description=…` changes it)"
+        f"the description of {name} for models stays {kept!r}; the docstring now says "
+        f"{said!r} ({command} changes it)"
     )
 
 

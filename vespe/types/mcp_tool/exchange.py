@@ -237,11 +237,7 @@ def _error(error: JsonObject, name: str, *, kit: str, logs: str) -> VespeError:
     if kind == "skill":
         return Refused(message, hint=mcp_skills.changed_hint(kit))
     if kind == "refused":
-        return Refused(
-            message,
-            hint="only you can allow a private host: `vespe config set allow_hosts "
-            "'[\"HOST:PORT\"]'`",
-        )
+        return Refused(message, hint=str(error.get("hint", "")))
     sent = f"; {UNKNOWN}" if error.get("sent") else ""
     hint = ""
     if error.get("status") in (_UNAUTHORIZED, _FORBIDDEN):

@@ -492,7 +492,8 @@ def told(error: BaseException) -> JsonObject:
     is.
     """
     if _REFUSALS:
-        return {"kind": "refused", "message": str(_REFUSALS[0])}
+        refusal = _REFUSALS[0]
+        return {"kind": "refused", "message": str(refusal), "hint": refusal.hint}
     if isinstance(error, MCPError) and error.code == types.MISSING_REQUIRED_CLIENT_CAPABILITY:
         return {"kind": "needs_input", "message": _sentence(error)}
     if isinstance(error, NeedsInput):

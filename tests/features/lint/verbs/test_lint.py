@@ -214,6 +214,14 @@ def test_fix_changes_nothing_that_is_not_reported(command: Command, tools: Path)
     before = tools.read_text(encoding="utf-8")
     said = command("lint", "tools.json", "--fix", "--select", "portability")
     assert "fixed" not in said.err and tools.read_text(encoding="utf-8") == before
+    nothing = "--fix changed nothing: none of these findings has a safe fix"
+    assert nothing not in said.err  # nothing was found
+    assert (
+        command("tool", "create", "x", "--type", "python_script", "--description", "X.").code == 0
+    )
+    said = command("lint", "--fix", "--select", "description-too-short")
+    assert "description-too-short" in said.out and nothing in said.err
+    assert nothing not in command("lint", "--select", "description-too-short").err
 
 
 def test_a_rule_is_explained(command: Command) -> None:

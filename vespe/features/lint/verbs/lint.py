@@ -119,6 +119,8 @@ def command(
             said = f"fixed {one.finding.rule} in {one.finding.path}: {about}{one.what}"
             report.say(report.one_line(said))
         run, findings = _linted(settings, targets, changed)
+    elif fix and findings:
+        report.say("--fix changed nothing: none of these findings has a safe fix")
     _warn_of_what_is_new(targets)
     alone = len(targets) == 1 and run.tools == 0
     broken = run.broken_file if alone else None
