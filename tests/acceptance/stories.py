@@ -362,8 +362,13 @@ def server_as_kit(stage: Stage) -> None:
     stage.run("tool", "create", "count", "--type", "python_script", cwd=there)
     stage.run("init")
     server = (sys.executable, "-m", "vespe", "mcp", "serve", "--project", str(there))
-    stage.run("kit", "add-mcp", "other", "--activate", "--yes", "--", *server)
+    trusted = f"VESPE_TRUSTED_PATHS={there}"  # the sandbox hides the approvals from a server
+    stage.run(
+        *("kit", "add-mcp", "other", "--activate", "--yes", "--"),
+        *("env", trusted, *server),
+    )
     assert "count" in [tool["name"] for tool in stage.document("tool", "list")["tools"]]
+    stage.run("tool", "run", "count", "text=one two")
 
 
 def importing(stage: Stage) -> None:
