@@ -21,8 +21,26 @@ def test_yaml_is_read_with_the_safe_loader() -> None:
         ("x" * 50, "larger than 40"),
         (b"\xff", "not UTF-8"),
         ("2024-99-99", "not YAML"),
+        ("!!int ''", "not YAML"),
+        ("!!bool x", "not YAML"),
+        ("!!timestamp x", "not YAML"),
+        ("1:" * 300 + "1.5", "not YAML"),
+        ("0x" + "f" * 2000, "a number of more than 1,000 characters"),
+        ("a: " + "59:" * 2000 + "1", "a number of more than 1,000 characters"),
+        ("!!int '" + "59:" * 2000 + "1'", "a number of more than 1,000 characters"),
+        ("a: [.nan]", "a number that JSON cannot represent"),
+        (".inf: 1", "a number that JSON cannot represent"),
+        ('a: {"\\ud800": 1}', "surrogates not allowed"),
     ],
 )
 def test_yaml_that_is_unsafe_or_broken_is_refused(text: str | bytes, says: str) -> None:
     with pytest.raises(InvalidDocument, match=says):
         safe_yaml.parse_yaml(text, path="f.yaml", limit=40 if says.startswith("larger") else 10_000)
+
+
+def test_long_text_of_digits_is_text() -> None:
+    digits = "1" * 2000
+    assert safe_yaml.parse_yaml(f"a: '{digits}'\nb: 3 {digits}\n") == {
+        "a": digits,
+        "b": f"3 {digits}",
+    }

@@ -197,6 +197,8 @@ def test_a_kit_reads_the_skills_of_its_server_by_a_tool_whose_name_is_its_own() 
     assert mcp_kits.name_skill_tool("lake", server, tools) == "read_skill_lake"
     own = [definition("read_skill")]
     assert mcp_kits.name_skill_tool("sea", server, own) == "read_skill_sea"
+    own += [definition("read_skill_sea"), definition("read_skill_sea_2")]
+    assert mcp_kits.name_skill_tool("sea", server, own) == "read_skill_sea_3"
 
 
 @pytest.mark.usefixtures("home")

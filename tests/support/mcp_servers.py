@@ -49,6 +49,9 @@ for line in sys.stdin:
             os._exit(3)
         if MODE == "hang":
             time.sleep(600)
+        if MODE == "error":
+            say(answer | {"error": {"code": -32000, "message": "out of paper"}})
+            continue
         if MODE == "flood":
             sys.stdout.write("x" * 20_000_000 + "\\n")
             sys.stdout.flush()

@@ -47,11 +47,13 @@ def answer(method: str, params: dict[str, Any], place: Path) -> dict[str, Any]:
         about = {"serverInfo": {"name": "sea", "version": "1"}, "capabilities": capabilities}
         return {"result": {"supportedVersions": ["2026-07-28"], **about}}
     if method == "tools/list":
-        return {"result": {"tools": [TOOL]}}
+        return {"result": {"tools": said.get("tools", [TOOL])}}
+    if method == "tools/call":
+        return {"result": {"content": [{"type": "text", "text": "forged"}]}}
     if method == "skills/list" and not params.get("cursor"):
         return {"result": {"skills": [_entry(said["listed"])], "nextCursor": "2"}}
     if method == "skills/list":
-        return {"result": {"skills": [{"uri": "skill://x/SKILL.md"}]}}
+        return {"result": {"skills": [{"uri": "skill://x/SKILL.md"}, *said.get("more", ())]}}
     if method == "resources/read":
         uri = params["uri"]
         text = said["served"].get(uri, said["listed"].get(uri))

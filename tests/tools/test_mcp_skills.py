@@ -75,6 +75,30 @@ def test_what_is_kept_and_locked_of_skills_can_be_read_again() -> None:
         assert not mcp_skills.is_pins(wrong)
 
 
+def test_of_more_skills_than_a_kit_takes_the_rest_is_one_sentence() -> None:
+    many = [entry(f"skill://n{n}/tides/SKILL.md") for n in range(mcp_skills.MAX_SKILLS + 300)]
+    found, left_out = mcp_skills.of_entries([*many, *([{}] * 50)], tool="read_skill")
+    assert len(found.skills) == mcp_skills.MAX_SKILLS and len(left_out) == 22
+    assert left_out[20] == "30 more skills are left out"
+    assert left_out[21].startswith("300 more skills are left out: a kit has at most 200 skills")
+
+
+def test_skills_that_are_too_large_to_store_are_left_out_and_smaller_ones_are_not() -> None:
+    large = {**HEAD, "more": "x" * 400_000}
+    entries = [entry(frontmatter=large), entry("skill://b/tides/SKILL.md")]
+    found, (left_out,) = mcp_skills.of_entries(entries, tool="read_skill")
+    assert [one["uri"] for one in found.skills.values()] == ["skill://b/tides/SKILL.md"]
+    assert left_out.startswith("1 more skill is left out") and "384 KiB" in left_out
+
+
+@pytest.mark.parametrize("value", ["0x" + "f" * 6000, ".nan", "!!bool x", "59:" * 9000 + "1"])
+def test_a_frontmatter_that_json_cannot_say_is_not_the_one_that_was_approved(value: str) -> None:
+    data = TEXT.replace(b"1.0", value.encode())
+    pin = pins(entry(data=data))["tides"]
+    with pytest.raises(Refused, match="its frontmatter is not the one"):
+        mcp_skills.check(data, pin["files"]["SKILL.md"], frontmatter=pin["frontmatter"])
+
+
 def test_changes_name_what_is_new_gone_and_different() -> None:
     old, _ = mcp_skills.of_entries([entry(), entry("skill://a/tides/SKILL.md")], tool="r")
     other = {**HEAD, "description": "Other."}

@@ -1,5 +1,6 @@
 """YAML between text and data, with a safe loader, and the positions of its values."""
 
+import math
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -9,19 +10,33 @@ from vespe.errors import InvalidDocument
 from vespe.lazy import pattern, yaml
 from vespe.models import JsonValue
 
+_LONG_NUMBER: Final = pattern(r"[-+]?[0-9][0-9A-Fa-fxob_:.]{1000,}")
+"""What PyYAML may take for one number: it is quadratic in the places of one with colons."""
+_OF_CONSTRUCTORS: Final = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+"""What PyYAML's constructors raise for `!!int ''`, `!!bool x`, `!!timestamp x` and the like."""
+
 
 def parse_yaml(
     data: bytes | str, *, path: str = "", limit: int = defaults.MAX_FILE_BYTES
 ) -> JsonValue:
     """Read one YAML document with the safe loader; aliases are refused, since nine lines of them
-    can make 10^9 leaves.
+    can make 10^9 leaves, and numbers and text that no JSON can say.
     """
     if len(data) > limit:
         raise InvalidDocument(f"is larger than {limit} bytes", path=path)
     text = decode_utf8(data, path) if isinstance(data, bytes) else data
     try:
         _refuse_yaml_bombs(text, path)
-        return yaml.safe_load(text)
+        value = yaml.safe_load(text)
+        _refuse_unsaid(value, path)
+        return value
     except InvalidDocument:
         raise
     except yaml.YAMLError as error:
@@ -30,7 +45,7 @@ def parse_yaml(
         raise InvalidDocument(
             f"is not YAML: {reason}", path=path, line=mark.line + 1 if mark else 0
         ) from None
-    except (ValueError, RecursionError) as error:
+    except _OF_CONSTRUCTORS as error:
         raise InvalidDocument(f"is not YAML: {error}", path=path) from None
 
 
@@ -71,6 +86,14 @@ def _refuse_yaml_bombs(text: str, path: str) -> None:
             event, yaml.CollectionEndEvent
         )
         line = event.start_mark.line + 1 if event.start_mark else 0
+        if (
+            isinstance(event, yaml.ScalarEvent)
+            and (event.tag or event.implicit[0])
+            and _LONG_NUMBER.fullmatch(event.value)
+        ):
+            raise InvalidDocument(
+                "has a number of more than 1,000 characters", path=path, line=line
+            )
         if isinstance(event, yaml.AliasEvent):
             raise InvalidDocument(
                 "uses a YAML alias, which Vespe does not read", path=path, line=line
@@ -79,6 +102,21 @@ def _refuse_yaml_bombs(text: str, path: str) -> None:
             raise InvalidDocument(
                 f"is nested deeper than {defaults.MAX_JSON_DEPTH} levels", path=path, line=line
             )
+
+
+def _refuse_unsaid(value: Any, path: str) -> None:
+    """Refuse `.nan`, `.inf` and lone surrogates, which have no JSON."""
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            waiting += [*one.keys(), *one.values()]
+        elif isinstance(one, (list, tuple, set)):
+            waiting += one
+        elif isinstance(one, float) and not math.isfinite(one):
+            raise InvalidDocument("has a number that JSON cannot represent", path=path)
+        elif isinstance(one, str) and not one.isascii():
+            one.encode("utf-8")  # UnicodeEncodeError is a ValueError
 
 
 def parse_any_yaml(data: str, *, path: str = "") -> JsonValue:

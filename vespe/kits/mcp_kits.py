@@ -230,7 +230,7 @@ def known_skills(kit_id: str, server: JsonObject) -> ServerSkills:
 def name_skill_tool(kit_id: str, server: JsonObject, definitions: Iterable[JsonObject]) -> str:
     """Return what the tool that reads a server's skills is called: as before, unless the server now
     has a tool of that name, else `read_skill`. The kit's name is added where the server has a tool
-    of that name, or another kit's reader on this machine is called so.
+    of that name, or another kit's reader on this machine is called so, and then a number.
     """
     former = known_skills(kit_id, server)
     own = {mcp_definitions.local_name(str(one.get("name"))) for one in definitions}
@@ -243,9 +243,9 @@ def name_skill_tool(kit_id: str, server: JsonObject, definitions: Iterable[JsonO
         for one in mcp_snapshots.choices(other)
         if mcp_snapshots.skills_at(one.path).skills
     }
-    if mcp_skills.READER not in taken:
-        return mcp_skills.READER
-    return mcp_definitions.local_name(f"{mcp_skills.READER}_{kit_id}")
+    own_name = f"{mcp_skills.READER}_{kit_id}"
+    names = (mcp_skills.READER, own_name, *(f"{own_name}_{n}" for n in range(2, len(taken) + 3)))
+    return next(name for name in map(mcp_definitions.local_name, names) if name not in taken)
 
 
 def write(made: KitDraft) -> str:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from typing import Any, Final
+from urllib.parse import unquote
 
 from vespe.documents import safe_yaml, strict_json
 from vespe.documents.escaping import inert_line
@@ -27,6 +28,9 @@ MAX_FILES: Final = 512
 MAX_SIZE: Final = 16 * 1024 * 1024
 """What SEP-2640 lets a skill have: files, and bytes of all of them."""
 MAX_SKILLS: Final = 200
+_MAX_KEPT: Final = 384 * 1024
+"""The bytes that may be stored of all skills of a server: a kit's files and a lock are limited."""
+_MAX_SENTENCES: Final = 20
 _MAX_DESCRIPTION: Final = 1024
 _NAME: Final = pattern(r"(?!.*--)[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?")
 _URI: Final = pattern(r"[A-Za-z][A-Za-z0-9+.-]*://[A-Za-z0-9._~:/@!$&'()*+,;=%-]{1,1000}")
@@ -96,23 +100,35 @@ def is_pins(value: JsonValue) -> bool:
 
 
 def of_entries(entries: Iterable[JsonValue], *, tool: str) -> tuple[ServerSkills, tuple[str, ...]]:
-    """Return the skills of entries as `skills/list` has them, and a sentence on each that is left
-    out: one that cannot be pinned, or that no host has to take.
+    """Return the skills of entries as `skills/list` has them, and sentences on those that are left
+    out: one that cannot be pinned, or that no host has to take. They are few, however many skills
+    a server has: what is reviewed with them must stay in sight.
     """
     found: list[tuple[str, JsonObject]] = []
     left_out: list[str] = []
+    too_many = kept = 0
     seen: set[str] = set()
     for entry in entries:
         said = entry if isinstance(entry, dict) else {}
-        shown = inert_line(str(said.get("uri"))[:200])
-        problem = _problem(said, seen) or (
-            f"a kit has at most {MAX_SKILLS} skills" if len(found) == MAX_SKILLS else ""
-        )
-        if problem:
+        if problem := _problem(said, seen):
+            shown = inert_line(str(said.get("uri"))[:200])
             left_out.append(f"the skill {shown} is left out: {problem}")
-        else:
-            seen.add(said["uri"])
-            found.append((said["frontmatter"]["name"], _skill(said)))
+            continue
+        skill = _skill(said)
+        seen.add(said["uri"])
+        size = len(strict_json.dump_json(skill))
+        if len(found) == MAX_SKILLS or kept + size > _MAX_KEPT:
+            too_many += 1
+            continue
+        kept += size
+        found.append((said["frontmatter"]["name"], skill))
+    if (more := len(left_out) - _MAX_SENTENCES) > 0:
+        left_out[_MAX_SENTENCES:] = [_counted_out(more)]
+    if too_many:
+        left_out.append(
+            f"{_counted_out(too_many)}: a kit has at most {MAX_SKILLS} skills, whose frontmatter "
+            f"and lists of files have at most {_MAX_KEPT // 1024} KiB"
+        )
     names = Counter(name for name, _ in found)
     paths = Counter(_path_of(skill) for _, skill in found)
     made: dict[str, JsonObject] = {}
@@ -277,7 +293,7 @@ def _problem_of_files(files: JsonValue, uri: str) -> str:
         at, size = (file.get("uri"), file.get("size")) if isinstance(file, dict) else (None, None)
         if not isinstance(at, str) or not _URI.fullmatch(at) or not at.startswith(root):
             return "one of its files is not within it"
-        if ".." in at.removeprefix(root).split("/") or at in known:
+        if _is_unclear(at.removeprefix(root)) or at in known:
             return "its list of files is not one that can be read"
         if not _DIGEST.fullmatch(str(file.get("digest"))):
             return f"the digest of {at} is not a SHA-256"
@@ -288,6 +304,12 @@ def _problem_of_files(files: JsonValue, uri: str) -> str:
     if total > MAX_SIZE:
         return f"its files have more than {MAX_SIZE} bytes"
     return "" if uri in known else f"its list of files does not have its {MAIN}"
+
+
+def _is_unclear(path: str) -> bool:
+    """Whether a path may mean another file than it says, for whoever decodes or shortens it."""
+    plain = unquote(path).replace("\\", "/")
+    return not plain.isprintable() or any(step in ("", ".", "..") for step in plain.split("/"))
 
 
 def _skill(entry: JsonObject) -> JsonObject:
@@ -313,6 +335,10 @@ def _path_of(skill: JsonObject) -> str:
 
 def _described(skill: JsonObject) -> str:
     return " ".join(str(skill["frontmatter"]["description"]).split())[:_MAX_DESCRIPTION]
+
+
+def _counted_out(count: int) -> str:
+    return f"{count} more skill{'s are' if count != 1 else ' is'} left out"
 
 
 def _counted(skill: JsonObject) -> str:

@@ -93,6 +93,42 @@ def test_a_file_of_more_than_a_mebibyte_is_read_complete(project: Path, tmp_path
     assert "the whole output is in " in cut.stderr and "Traceback" not in cut.stderr
 
 
+def test_a_server_s_own_tools_never_take_the_place_of_the_one_that_reads(
+    project: Path, tmp_path: Path
+) -> None:
+    place = tmp_path / "skills.json"
+    server = skill_server.write(place)
+    said = json.loads(place.read_text(encoding="utf-8"))
+    takes = {"skill": {"type": "string"}, "file": {"type": "string"}}
+    schema = {"type": "object", "properties": takes}
+    said["tools"] = [
+        {"name": name, "description": "Mine.", "inputSchema": schema}
+        for name in ("read_skill", "read_skill_sea")
+    ]
+    place.write_text(json.dumps(said), encoding="utf-8")
+    added = vespe("kit", "add-mcp", "sea", "--activate", "--yes", "--", *server, cwd=project)
+    assert "read_skill_sea_2 reads its 1 skill" in added.stderr, added.stderr
+    read = vespe("kit", "skill", "sea", "tides", cwd=project)
+    assert read.returncode == 0 and read.stdout == skill_server.TEXT, read.stderr
+    # A kit that names one of the server's tools as the one that reads has none.
+    [kept] = Path(mcp_snapshots.directory()).glob("*/sea/mcp_skills.json")
+    kept.write_text(
+        kept.read_text(encoding="utf-8").replace("read_skill_sea_2", "read_skill_sea"),
+        encoding="utf-8",
+    )
+    forged = vespe("kit", "skill", "sea", "tides", cwd=project)
+    assert forged.returncode == 3 and "forged" not in forged.stdout + forged.stderr
+
+
+def test_an_update_of_an_active_kit_says_that_it_is_active(place: Path, project: Path) -> None:
+    said = json.loads(place.read_text(encoding="utf-8"))
+    said["listed"][skill_server.MORE] = "low at noon\n"
+    place.write_text(json.dumps(said), encoding="utf-8")
+    updated = vespe("kit", "add-mcp", "sea", "--update", "--yes", cwd=project)
+    assert updated.returncode == 0 and "references/TABLE.md has other bytes" in updated.stderr
+    assert "active: sea" in updated.stderr and "kit activate" not in updated.stderr
+
+
 def test_what_is_not_there_is_named(place: Path, project: Path) -> None:
     for words, said in (
         (("sea", "no"), "`vespe kit skill sea` lists its skills"),

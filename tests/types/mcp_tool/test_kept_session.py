@@ -101,6 +101,19 @@ def test_it_ends_with_its_stdin_and_with_the_server(tmp_path: Path) -> None:
     assert idle.hear() == (0, "open") and idle.end() == b"" and idle.process.returncode == 0
 
 
+def test_an_error_of_a_server_that_has_the_code_of_a_lost_connection_is_its_answer(
+    tmp_path: Path,
+) -> None:
+    kept = Kept({"command": list(ByHand(tmp_path, mode="error").command), "cwd": str(tmp_path)})
+    assert kept.hear() == (0, "open")
+    for number in (1, 2):
+        kept.send({"id": number, "tool": "echo", "arguments": {}, "digest": DIGEST})
+        assert kept.hear() == (number, "sent")
+        error = kept.hear()[1]["error"]
+        assert (error["kind"], error["message"]) == ("server", "out of paper")
+    assert kept.end() == b""
+
+
 def test_a_server_that_does_not_start_is_said_of_the_session(tmp_path: Path) -> None:
     kept = Kept({"command": ["/nonexistent"], "cwd": str(tmp_path)})
     number, answer = kept.hear()

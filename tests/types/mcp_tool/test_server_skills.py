@@ -2,6 +2,7 @@
 skill that is what it was.
 """
 
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 from tests.support import skill_server
 from vespe.errors import Refused
 from vespe.tools import mcp_skills
-from vespe.types.mcp_tool import exchange
+from vespe.types.mcp_tool import exchange, server_kits
 
 
 def ask(place: Path, request: dict[str, Any], command: list[str]) -> Any:
@@ -44,3 +45,18 @@ def test_a_server_without_skills_is_not_asked_for_them(tmp_path: Path) -> None:
 
     server = ByHand(tmp_path / "server")
     assert ask(tmp_path, {}, list(server.command))["skills"] == []
+
+
+def test_of_a_list_of_thousands_the_first_are_read_and_it_is_said_that_there_are_more(
+    tmp_path: Path,
+) -> None:
+    place = tmp_path / "skills.json"
+    command = skill_server.write(place)
+    assert ask(tmp_path, {}, command)["has_more_skills"] is False
+    said = json.loads(place.read_text(encoding="utf-8"))
+    place.write_text(json.dumps({**said, "more": [{"uri": "x"}] * 3000}), encoding="utf-8")
+    answer = ask(tmp_path, {}, command)
+    assert len(answer["skills"]) == 1000 and answer["has_more_skills"] is True
+    skills = server_kits.ask_server("sea", {"command": command}, timeout_s=None, root=str(tmp_path))
+    assert "the server lists more skills; Vespe reads the first 1000" in skills.left_out
+    assert len(skills.left_out) < 30

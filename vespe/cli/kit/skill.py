@@ -95,7 +95,10 @@ def _list(kit_id: str, found: ServerSkills, as_json: bool) -> None:
 def _reader(kit: Kit, found: ServerSkills) -> Tool:
     for entry in catalog.scan(kit.path, scope=kit.kit_id, kit_id=kit.kit_id).values():
         if entry.name == found.tool:
-            return directory.load(entry.path, scope=kit.kit_id, kit_id=kit.kit_id)
+            tool = directory.load(entry.path, scope=kit.kit_id, kit_id=kit.kit_id)
+            # A tool of the server's own that is called so reads nothing that was approved.
+            if tool.implementation is not None and tool.implementation.args.get("skills"):
+                return tool
     raise errors.NotFound(
         f"the kit {kit.kit_id} no longer has the tool that reads its skills",
         hint=f"`vespe kit add-mcp {kit.kit_id} --update` makes it again",

@@ -65,6 +65,8 @@ def ask_server(
     if entries := answer.get("skills"):
         tool = mcp_kits.name_skill_tool(kit_id, server, answer["tools"])
         found, left_out = mcp_skills.of_entries(entries, tool=tool)
+        if answer.get("has_more_skills"):
+            left_out += (f"the server lists more skills; Vespe reads the first {len(entries)}",)
     about = answer.get("server", {})
     made = mcp_kits.draft(kit_id, server, answer["tools"], about=about, skills=found)
     return replace(made, left_out=(*made.left_out, *left_out))

@@ -23,8 +23,10 @@ def are_declared(client: Client) -> bool:
     return said is not None and _ID in (said.extensions or {})
 
 
-async def listed(client: Client) -> list[Any]:
-    """Return the entries of `skills/list`, as they are; of a list that does not end, the first."""
+async def listed(client: Client) -> tuple[list[Any], bool]:
+    """Return the entries of `skills/list`, as they are, and whether these are all; of a list that
+    does not end, the first.
+    """
     found: list[Any] = []
     cursor, seen = None, set[Any]()
     for _ in range(_MAX_PAGES):
@@ -34,10 +36,12 @@ async def listed(client: Client) -> list[Any]:
         entries = page.get("skills")
         found += entries if isinstance(entries, list) else []
         cursor = page.get("nextCursor")
-        if not isinstance(cursor, str) or cursor in seen or len(found) >= _MAX_ENTRIES:
+        if not isinstance(cursor, str) or cursor in seen:
+            return found[:_MAX_ENTRIES], len(found) <= _MAX_ENTRIES
+        if len(found) >= _MAX_ENTRIES:
             break
         seen.add(cursor)
-    return found[:_MAX_ENTRIES]
+    return found[:_MAX_ENTRIES], False
 
 
 async def read(client: Client, request: JsonObject) -> JsonObject:

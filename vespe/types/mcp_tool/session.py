@@ -66,6 +66,8 @@ _MAX_CHALLENGE: Final = 4096
 _NO_ACCESS: Final = (401, 403)
 _OPENED: Final[list[bool]] = []
 """Holds something as soon as the server has answered the handshake or the discovery."""
+_LOST: Final = ("Connection closed", "SSE stream ", "server answered a request with 202")
+"""How the errors of the SDK begin where no answer can come any more."""
 _UNASKED: Final = "Cannot send 'elicitation/create'"
 """How the error of a server begins whose SDK cannot send a question in the revision in use."""
 
@@ -99,7 +101,8 @@ def main() -> None:
     The request: `command` and `cwd`, or `url`, `headers` and `allow_hosts`; for a call `tool`,
     `arguments` and the `digest` of the definition that was approved, and `asks` where a person
     answers what the server asks; for a file of a skill `tool` and its `uri`. The answer:
-    `{"tools", "server"}` with the `skills` that the server lists, `{"result"}` or
+    `{"tools", "server"}` with the `skills` that the server lists and whether it `has_more_skills`
+    than Vespe reads, `{"result"}` or
     `{"error": {"kind", "message"}}`; `sent` stands beside these where a connection is lost, and
     says whether the call was under way.
     """
@@ -140,7 +143,7 @@ def _ended(reach: JsonObject, error: BaseException) -> JsonObject:
     # A server that is down says nothing about the handshake. A RuntimeError is a revision that the
     # client does not know.
     is_refused &= isinstance(error, (MCPError, RuntimeError, ValidationError))
-    is_refused &= not (isinstance(error, MCPError) and error.code == types.CONNECTION_CLOSED)
+    is_refused &= not _is_lost(error)
     return told(error) | ({"no_handshake": True} if is_refused else {})
 
 
@@ -153,11 +156,13 @@ async def _answered(request: JsonObject) -> None:
             )
         has_skills = server_skills.are_declared(client)
         definitions, about = await _listed(client, or_none=has_skills), client.server_info
+        skills, are_all = await server_skills.listed(client) if has_skills else ([], True)
         return tell(
             {
                 "tools": definitions,
                 "server": about.model_dump(mode="json", exclude_none=True) if about else {},
-                "skills": await server_skills.listed(client) if has_skills else [],
+                "skills": skills,
+                "has_more_skills": not are_all,
             }
         )
 
@@ -500,8 +505,7 @@ def told(error: BaseException) -> JsonObject:
         return {"kind": "asks", "message": str(error)}
     if isinstance(error, Refused):
         return {"kind": "skill", "message": str(error)}
-    lost = isinstance(error, MCPError) and error.code == types.CONNECTION_CLOSED
-    if not lost:
+    if not _is_lost(error):
         said = _sentence(error) or type(error).__name__
         return {
             "kind": "server",
@@ -515,6 +519,17 @@ def told(error: BaseException) -> JsonObject:
         "message": ENDINGS[0] if ENDINGS else _sentence(error),
         "sent": bool(_SENT),
     }
+
+
+def _is_lost(error: BaseException) -> bool:
+    """Whether the connection to the server is. The SDK says so with a code that servers use for
+    errors of their own, too.
+    """
+    return (
+        isinstance(error, MCPError)
+        and error.code == types.CONNECTION_CLOSED
+        and str(error).startswith(_LOST)
+    )
 
 
 def _is_unasked(error: BaseException) -> bool:
