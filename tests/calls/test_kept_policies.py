@@ -3,6 +3,7 @@
 import json
 import operator
 import os
+import shutil
 import signal
 import socket
 import tempfile
@@ -490,6 +491,100 @@ return os.environ["TMPDIR"]
             seen = opened.call("open_", do="list", path="/tmp").unwrap()
             assert "left" not in seen and len([one for one in seen if ".vespe-" in one]) == 1
             assert not {os.path.basename(one) for one in before} & set(seen)
+
+
+ALIKE = """
+import ctypes, os, subprocess
+
+def told(place):
+    if not os.path.isdir(place):
+        return None
+    status = os.stat(place)
+    return [
+        oct(status.st_mode),
+        status.st_uid,
+        status.st_gid,
+        sorted(os.listdir(place)),
+        [[name, os.getxattr(place, name).decode()] for name in os.listxattr(place)],
+        status.st_mtime_ns < 10**18,
+        subprocess.run(["lsattr", "-d", place], capture_output=True, text=True).stdout[:22]
+        if inputs["flags"]
+        else "",
+    ]
+
+def queued():
+    found = ctypes.CDLL(None, use_errno=True).msgget(4711, 0o600)
+    return found >= 0
+
+place = inputs["place"].replace("$TMPDIR", os.environ["TMPDIR"])
+if inputs["leave"] == "look":  # which changes its times
+    return [told(place), queued()]
+exec(inputs["leave"], {"os": os, "subprocess": subprocess, "ctypes": ctypes, "place": place})
+return os.environ["TMPDIR"]
+"""
+LEFT = {
+    "a file": "open(place + '/left', 'w').close()",
+    "a file that is gone": "open(place + '/x', 'w').close(); os.remove(place + '/x')",
+    "a directory": "os.makedirs(place + '/a/b')",
+    "a link": "os.symlink('/', place + '/link')",
+    "a pipe": "os.mkfifo(place + '/pipe')",
+    "a mode": "os.chmod(place, 0o711)",
+    "a time": "os.utime(place, (1, 1))",
+    "an attribute": "os.setxattr(place, 'user.left', b'1')",
+    "a flag": "subprocess.run(['chattr', '+d', place], check=True)",
+}
+
+
+@pytest.mark.parametrize("left", LEFT)
+@pytest.mark.parametrize("place", ["$TMPDIR", "/dev/shm"])
+def test_what_a_call_leaves_on_its_directories_is_not_there_in_the_next(
+    world: Path, place: str, left: str
+) -> None:
+    if place == "/dev/shm" and machine().level == "landlock":
+        pytest.skip("Landlock alone cannot make shared memory for each call")
+    flags = left == "a flag" and bool(shutil.which("lsattr") and shutil.which("chattr"))
+    if left == "a flag" and not flags:
+        pytest.skip("e2fsprogs, which has lsattr and chattr, is not installed")
+    schema = {"type": "object", "additionalProperties": True}
+    python_tool(world / ".vespe/tools/tool-alike", "alike", ALIKE, schema=schema)
+    with Project(world, trusted=True) as opened:
+
+        def call(leave: str) -> Any:
+            outcome = opened.call("alike", place=place, leave=leave, flags=flags)
+            assert outcome.ok, outcome.error
+            return outcome.result
+
+        first = call("look")
+        for leave in ("", LEFT[left], "", "", LEFT[left]):
+            call(leave)
+            if leave:
+                assert call("look") == first
+
+
+def test_messages_of_a_call_are_not_there_in_the_next(world: Path) -> None:
+    if machine().level == "landlock":
+        pytest.skip("Landlock alone has no System V IPC of its own for each call")
+    schema = {"type": "object", "additionalProperties": True}
+    python_tool(world / ".vespe/tools/tool-alike", "alike", ALIKE, schema=schema)
+    leave = "ctypes.CDLL(None).msgget(4711, 0o1600)"
+    with Project(world, trusted=True) as opened:
+        for do in ("", leave, "look", "", leave, "look"):
+            found = opened.call("alike", place="$TMPDIR", leave=do, flags=False).unwrap()
+            assert do != "look" or found[1] is False
+
+
+def test_a_directory_that_no_call_has_used_is_the_next_ones_too(world: Path) -> None:
+    where = "import os\nreturn os.environ['TMPDIR']"
+    python_tool(world / ".vespe/tools/tool-where", "where", where)
+    python_tool(world / ".vespe/tools/tool-fails", "fails", "raise ValueError(1)")
+    with Project(world, trusted=True) as opened:
+        found = {opened.call("where").unwrap() for _ in range(8)}
+        assert (len(found) < 8) == (machine().level == "namespaces")
+        kept = [path for path in found if os.path.exists(path)]
+        for _ in range(3):
+            assert not opened.call("fails").ok
+            assert {path for path in found if os.path.exists(path)} == {*kept}
+    assert not any(map(os.path.exists, found))
 
 
 def test_two_callers_at_a_time_have_each_their_own(world: Path) -> None:

@@ -23,6 +23,7 @@ from vespe.errors import (
     ToolExecutionError,
 )
 from vespe.files import atomic, locations, repositories, unreviewed
+from vespe.files.kept_directories import Borrowed, KeptDirectories
 from vespe.files.private_copy import is_private_copy, private_directory
 from vespe.lazy import pattern, shlex
 from vespe.models import PERMISSIONS, Execution, Permissions, Tool
@@ -66,9 +67,9 @@ def confine(tool: Tool, context: Context, *, setting: str) -> Iterator[Context]:
     # A session with a server, and a process that keeps state, live longer than the call.
     make_written_places(tool, permissions, context.project_root)
     with (
-        private_directory()
+        _temporary_directory(context, level)
         if (kept := _kept_directory(tool, context)) is None
-        else contextlib.nullcontext(kept) as scratch
+        else contextlib.nullcontext(Borrowed(kept, stays=False)) as (scratch, stays)
     ):
         reach = Reach(permissions.network or (), context)
         root = os.path.realpath(context.project_root)
@@ -78,8 +79,11 @@ def confine(tool: Tool, context: Context, *, setting: str) -> Iterator[Context]:
         where = _surroundings(tool, context, scratch, found)
         made = make(machine(), level, permissions, where, connect=reach.connect)
         made = _looking(made, root, found)
-        own = {**made.environment, **_for_git(tool, context, made, scratch, kept=kept)}
-        made = replace(made, refusals=reach.refusals, environment=own)
+        of_git = _for_git(tool, context, made, scratch, kept=kept)
+        own = {**made.environment, **of_git}
+        # What a file of ours lies in is this call's alone.
+        stays = stays and not of_git
+        made = replace(made, refusals=reach.refusals, environment=own, stays=stays)
         _require(setting, made, tool)
         yield replace(
             context, sandbox=made, environment={**context.environment, **made.environment}
@@ -263,6 +267,24 @@ def _kept_directory(tool: Tool, context: Context) -> str | None:
     if context.workers is not None and forks_calls(tool, context):
         return context.workers.forking.enter(context.directory, private_directory)
     return None
+
+
+def _temporary_directory(
+    context: Context, level: str
+) -> contextlib.AbstractContextManager[Borrowed]:
+    """Return the temporary directory of one call; where nothing is left in it, and nothing else of
+    the call's own is in its sandbox, the next call of the tool has it too.
+    """
+    if context.workers is None or level != "namespaces" or is_private_copy(context.directory):
+        return _new_directory()
+    directories = context.workers.directories(KeptDirectories)
+    return directories.borrow((context.directory, context.project_root))
+
+
+@contextlib.contextmanager
+def _new_directory() -> Iterator[Borrowed]:
+    with private_directory() as path:
+        yield Borrowed(path, stays=False)
 
 
 def forks_calls(tool: Tool, context: Context) -> bool:

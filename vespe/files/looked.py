@@ -113,9 +113,21 @@ class Looked:
     def holds_where_busy(self) -> bool:
         """Whether those would be."""
         return all(self._itself(path) == was for path, was in self._themselves.items()) and all(
-            (was is not None and stamp(path) == was) or _names(path) == names
-            for path, (was, names) in self._listed.items()
+            self._is_listed_so(path) for path in self._listed
         )
+
+    def _is_listed_so(self, path: str) -> bool:
+        """Whether a busy directory has the names that it had. Its stamp says so too, from the next
+        time on, once it is old enough.
+        """
+        was, names = self._listed[path]
+        now = stamp(path)
+        if was is not None and now == was:
+            return True
+        if _names(path) != names:
+            return False
+        self._listed[path] = now if are_settled((now,)) else None, names
+        return True
 
     def _itself(self, path: str) -> Stamp:
         try:

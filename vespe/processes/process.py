@@ -160,6 +160,7 @@ def _leases(command: Command) -> "Iterator[Lease | None]":
                 command.interpreter or _PLAIN,
                 apart=command.sandbox is not None and command.sandbox.is_apart,
                 shared=None if command.sandbox is None else command.sandbox.shared,
+                kept="" if command.sandbox is None else command.sandbox.kept_directory,
             )
         except OSError:  # it has ended just now: the next is another one
             yield None
@@ -201,12 +202,11 @@ def child_environment(base: Mapping[str, str], extra: Mapping[str, str]) -> dict
     """Return the environment of a tool's process: CHILD_ENVIRONMENT and LC_* out of `base`, and all
     of `extra`.
     """
-    allowed = {
-        name: value
-        for name, value in base.items()
-        if name in defaults.CHILD_ENVIRONMENT or name.startswith("LC_")
-    }
-    return allowed | dict(extra)
+    allowed = [
+        name for name in base if name in defaults.CHILD_ENVIRONMENT or name.startswith("LC_")
+    ]
+    # `os.environ` decodes each value anew
+    return {name: base[name] for name in allowed} | dict(extra)
 
 
 class _Call(Supervised):

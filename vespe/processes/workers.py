@@ -11,8 +11,8 @@ import signal
 import sys
 import threading
 import weakref
-from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Hashable, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from vespe.lazy import socket
 from vespe.processes.answering import AnsweringProcess
@@ -22,6 +22,7 @@ from vespe.processes.keeper import Keeper
 if TYPE_CHECKING:
     from vespe.processes.sandbox.held import Policy, Shared
 
+_T = TypeVar("_T")
 _MAX_ZYGOTES: Final = 8
 _MAX_PERSISTENT: Final = 16
 _MAX_FORKING: Final = 8
@@ -51,6 +52,7 @@ class Workers:
         self.persistent = Keeper[AnsweringProcess](most=_MAX_PERSISTENT, use="serial")
         self.forking = Keeper[AnsweringProcess](most=_MAX_FORKING, use="exclusive")
         self.threaded: set[Hashable] = set()
+        self._directories: Any = None
 
     def __enter__(self) -> "Workers":
         return self
@@ -59,11 +61,17 @@ class Workers:
         self.close()
 
     def lease(
-        self, interpreter: Interpreter, *, apart: bool = False, shared: "Shared | None" = None
+        self,
+        interpreter: Interpreter,
+        *,
+        apart: bool = False,
+        shared: "Shared | None" = None,
+        kept: str = "",
     ) -> "Lease | None":
         """Return a supervisor for one call, `apart` in a namespace of processes, and for calls that
-        have something `shared` alone; or None where there is to be none, without waiting. Raises
-        OSError where none can be had.
+        have something `shared` alone, before others the one that has `kept` their temporary
+        directory; or None where there is to be none, without waiting. Raises OSError where none can
+        be had.
         """
         if not is_possible():
             return None
@@ -72,13 +80,24 @@ class Workers:
             return None
         make = functools.partial(_Zygote, interpreter, key, self._spoilt, self._spares)
         with self._zygotes.borrow(key, make) as (zygote, _):
-            return zygote.lease(apart=apart, shared=shared)
+            return zygote.lease(apart=apart, shared=shared, kept=kept)
+
+    def directories(self, make: Callable[[], _T]) -> _T:
+        """Return what keeps the temporary directories of calls, made where there is nothing yet;
+        it is closed with this.
+        """
+        if self._directories is None:
+            self._directories = make()
+        return self._directories  # type: ignore[no-any-return]  # the one caller makes one kind
 
     def close(self) -> None:
         """End what is kept; the next call begins anew."""
         self.persistent.close()
         self.forking.close()
         self._zygotes.close()
+        directories, self._directories = self._directories, None
+        if directories is not None:
+            directories.close()
 
 
 def is_possible() -> bool:
@@ -156,12 +175,12 @@ class _Zygote:
         """Whether it forks supervisors."""
         return not self.over.is_set()
 
-    def lease(self, *, apart: bool, shared: "Shared | None") -> "Lease | None":
+    def lease(self, *, apart: bool, shared: "Shared | None", kept: str) -> "Lease | None":
         """Return a supervisor that is free, or else a new one; raises OSError where the zygote is
         gone.
         """
         with self.lock:
-            found = self._idle_one(apart, shared)
+            found = self._idle_one(apart, shared, kept)
             over = self._let_go(room=found is None)
             is_full = self.leased >= _MAX_SUPERVISORS
             self.leased += found is None and not is_full
@@ -181,11 +200,15 @@ class _Zygote:
             theirs.close()
         return Lease(self, ours, apart=apart)
 
-    def _idle_one(self, apart: bool, shared: "Shared | None") -> "Lease | None":
-        """Return a supervisor that is free, the one before others that has made what is shared."""
+    def _idle_one(self, apart: bool, shared: "Shared | None", kept: str) -> "Lease | None":
+        """Return a supervisor that is free: before others the one that has made what is shared, and
+        of those the one that has kept this directory, or none.
+        """
         fits = [one for one in self.idle if one.apart == apart and one.shared in (shared, None)]
-        found = next((one for one in reversed(fits) if one.shared is shared), None)
-        found = found or (fits[-1] if fits else None)
+        fits.sort(
+            key=lambda one: (one.shared is shared, one.kept == kept, not one.kept)
+        )  # what was used last stands last
+        found = fits[-1] if fits else None
         if found is not None:
             self.idle.remove(found)
         return found
@@ -274,6 +297,7 @@ class Lease:
     def __init__(self, zygote: _Zygote, channel: "socket.socket", *, apart: bool) -> None:
         self._zygote, self._channel, self.apart = zygote, channel, apart
         self.shared: Shared | None = None
+        self.kept = ""
         self.is_busy = False
         self.group = zygote.pid
         self._pid = 0
@@ -308,8 +332,14 @@ class Lease:
                 self.shared = shared
             said = b"p" if is_new else b"c"
             said = said.upper() if command["ask"] >= 0 else said
-            spare = b"+" if shared is not None and self._zygote.spares.take(self) else b"-"
-            socket.send_fds(self._channel, [said + spare], [*descriptors, *files])
+            spare = shared is not None and self._zygote.spares.take(self)
+            wanted = b"+" if spare else b"-"
+            if sandbox is not None and (kept := sandbox.kept_directory):
+                wanted = b"k" if spare else b"K"
+                if is_new or kept != self.kept:
+                    files.append(_in_memory(dict(sandbox.of_call)))
+                    self.kept, wanted = kept, b"n" if spare else b"N"
+            socket.send_fds(self._channel, [said + wanted], [*descriptors, *files])
         finally:
             for file in files:
                 os.close(file)

@@ -24,7 +24,8 @@ _PATH_BENEATH, _NO_SYMLINKS = 1, 4
 # execute, write, read, truncate, ioctl: what a rule on a file may name
 _FILE_RIGHTS = 0b1100_0000_0000_0111
 _NEW_MOUNTS = 0x00020000
-_NEW_NAMESPACES = _NEW_MOUNTS | 0x08000000  # and System V IPC
+_NEW_IPC = 0x08000000
+_NEW_NAMESPACES = _NEW_MOUNTS | _NEW_IPC
 _NEW_USER, _NEW_PROCESSES, _NEW_NET = 0x10000000, 0x20000000, 0x40000000
 _CLONE = 56 if os.uname().machine == "x86_64" else 220
 _SIGCHLD = 17
@@ -33,6 +34,10 @@ _AT_FDCWD, _AT_RECURSIVE = -100, 0x8000
 _SET_CHILD_SUBREAPER = 36
 _SET_PDEATHSIG, _SET_DUMPABLE, _SET_SECCOMP, _DROP_BOUNDING, _NO_NEW_PRIVS = 1, 4, 22, 24, 38
 _DATA_LIMIT, _STACK_LIMIT = 2, 3
+_GET_ATTRIBUTES = 0x801C581F
+"""FS_IOC_FSGETXATTR"""
+_LISTED = os.O_DIRECTORY | getattr(os, "O_NOATIME", 0)
+"""To look at a directory leaves no time in it."""
 _STACK = 8 << 20
 """What Linux gives a stack by default."""
 
@@ -58,6 +63,11 @@ class _Capabilities(_ctypes.Array):  # type: ignore[type-arg]  # the low and the
     _length_ = 6
 
 
+class _Attributes(_ctypes.Array):  # type: ignore[type-arg]  # struct fsxattr: flags, three sizes, a project, eight bytes
+    _type_ = _Word
+    _length_ = 7
+
+
 class _Program(_ctypes.Structure):
     _fields_ = [("length", _Short), ("filter", _Bytes)]  # noqa: RUF012  # as _ctypes wants it
 
@@ -74,6 +84,8 @@ _NAMES = (
     "prctl",
     "syscall",
     "unshare",
+    "setns",
+    "chroot",
     "mount",
     "socket",
     "ioctl",
@@ -180,6 +192,94 @@ def enter_shared(policy: "dict[str, Any]", of_call: "dict[str, Any]", rules: int
     """
     begin_shared(policy)
     end_shared(policy, of_call, rules)
+
+
+def keep(policy: "dict[str, Any]", of_call: "dict[str, Any]") -> "tuple[Any, ...]":
+    """Make what calls of this process have in common where one comes after the other, each with the
+    temporary directory that `of_call` names: a namespace of mounts and the rules on files, for
+    `enter_kept`. Raises OSError; where this process cannot return to its own mounts, it ends.
+    """
+    wanted, own, root = policy["namespaces"], -1, -1
+    opened: list[int] = []
+    try:
+        own, root = _open("/proc/self/ns/mnt"), _open("/", os.O_PATH)
+        _call("unshare", _NEW_MOUNTS)
+        try:
+            _own_memory(wanted)
+            _own_mounts(wanted, of_call["writable"], (*wanted["seen"], *of_call["seen"]))
+            opened += _open("/proc/self/ns/mnt"), _open("/", os.O_PATH)
+            opened.append(ruleset(policy))
+            _add_rules(opened[2], of_call["rules"], policy["handled"])
+            memory = _open("/dev/shm", _LISTED) if wanted["memory"] else -1
+            opened += [memory] if memory >= 0 else []
+            return (*opened[:3], memory, _state(memory))
+        finally:
+            try:
+                _move(own, root)
+            except OSError:
+                os._exit(1)
+    except OSError:
+        let_go(opened)
+        raise
+    finally:
+        let_go((own, root))
+
+
+def _open(path: str, flags: int = 0) -> int:
+    return os.open(path, flags | os.O_RDONLY | os.O_CLOEXEC)
+
+
+def _move(namespace: int, root: int) -> None:
+    """Move to a namespace of mounts, and to the root in it that this process had: that of the
+    namespace lies outside of it where Vespe runs in a chroot.
+    """
+    _call("setns", namespace, _NEW_MOUNTS)
+    os.fchdir(root)
+    _call("chroot", b".")
+
+
+def let_go(descriptors: "Any") -> None:
+    """Close what `keep` opened."""
+    for descriptor in descriptors:
+        if descriptor >= 0:
+            os.close(descriptor)
+
+
+def is_fresh(kept: "tuple[Any, ...]") -> bool:
+    """Whether the shared memory in what was kept is as it was made: no call has left anything, not
+    even a time or an attribute.
+    """
+    return bool(_state(kept[3]) == kept[4])
+
+
+def _state(directory: int) -> "Any":
+    """All that can be told by an empty directory; None where it is not empty."""
+    if directory < 0:
+        return ()
+    found = os.fstat(directory)
+    if os.listdir(directory):
+        return None
+    names = [(name, os.getxattr(directory, name)) for name in os.listxattr(directory)]
+    told = _Attributes()
+    try:  # noqa: SIM105  # `contextlib` is an import more
+        _call("ioctl", directory, _GET_ATTRIBUTES, _ctypes.byref(told))
+    except OSError:  # this file system has none
+        pass
+    times = found.st_atime_ns, found.st_mtime_ns, found.st_ctime_ns
+    return *found[:7], *times, *names, *(told[number] for number in range(7))
+
+
+def enter_kept(policy: "dict[str, Any]", kept: "tuple[Any, ...]") -> None:
+    """Hold this process to all of a policy, in what its parent has kept. Raises OSError."""
+    namespace, root, rules = kept[:3]
+    wanted = policy["namespaces"]
+    _call("prctl", _NO_NEW_PRIVS, 1, 0, 0, 0)
+    _move(namespace, root)
+    _call("unshare", _NEW_IPC | (_NEW_NET if wanted["network"] else 0))
+    if wanted["network"]:
+        _loopback()
+    _call("syscall", _RESTRICT_SELF, rules, 0)
+    _give_up_the_rest(policy, is_bounded=True)
 
 
 def _give_up_the_rest(policy: "dict[str, Any]", *, is_bounded: bool = False) -> None:

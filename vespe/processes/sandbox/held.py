@@ -54,7 +54,8 @@ class Policy:
     where there is no proxy. `environment` is to be added to the process's own. `refusals` is what
     its proxy refused so far. `prefix` is a program that holds what it is given to start, where the
     system has one. `shared` is what it has in common with others, where there is something, and
-    `of_call` what it has not, as `enter.enter_shared` takes it.
+    `of_call` what it has not, as `enter.enter_shared` takes it. `stays` says that its temporary
+    directory may be the next call's too.
     """
 
     level: str
@@ -72,6 +73,7 @@ class Policy:
     refusals: list[tuple[str, str]] = field(default_factory=list)
     shared: Shared | None = field(default=None, repr=False)
     of_call: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    stays: bool = False
 
     def refuses(self, kind: str, what: str) -> bool:
         """Whether it holds the process back from a path (`read`, `write`, `programs`), from making,
@@ -129,6 +131,14 @@ class Policy:
         """Whether the process is in a namespace of processes, and sees no others."""
         namespaces = self.message.get("namespaces")
         return bool(namespaces and namespaces["processes"])
+
+    @property
+    def kept_directory(self) -> str:
+        """The temporary directory that a supervisor may keep mounted for the next call; "" where
+        the call needs mounts that the next one does not have.
+        """
+        is_alike = self.stays and self.shared is not None and self.is_apart
+        return self.environment["TMPDIR"] if is_alike and not self.of_call["hidden"] else ""
 
     @property
     def document(self) -> dict[str, Any]:
