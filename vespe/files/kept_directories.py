@@ -4,7 +4,9 @@ where that has left nothing in it.
 What a directory tells is more than its content: its times, mode, owner and attributes too. All of
 it is compared, so that no call can leave a word for the next one. At any difference the directory
 is deleted, as it is at the end of what keeps it. One that is kept saves a call two changes of the
-file system, and it stays mounted where tools run (`processes/zygote.py`).
+file system, and it stays mounted where tools run (`processes/zygote.py`). In 20 pairs one caller
+made 1.4 times as many calls of a Python tool and 1.3 times as many of a shell tool, two callers
+1.1 times as many, for 15 to 25 % less processor time.
 """
 
 import atexit
