@@ -270,3 +270,5 @@ def test_a_relative_import_is_not_advised_to_be_copied(command: Command, project
     told = " ".join(said.err.split())
     assert "it imports .rates from its own project" in told and "`--in-place`" in told
     assert "into the tool's directory" not in told
+    failed = " ".join(command("tool", "run", "price", "net=3").err.split())
+    assert "so `from .module import name` does not work" in failed and "--in-place" in failed

@@ -255,7 +255,7 @@ def _loaded(staged: str, uid: str) -> Tool:
         return tool_directory.load(staged, scope=PROJECT_TOOLS)
     except InvalidTool as error:
         refused = InvalidTool(uid, error.problems, path="the new tool")
-        refused.hint = "nothing was made; correct what it names"
+        refused.hint = "nothing was made; correct that and run the command again"
         raise refused from None
 
 

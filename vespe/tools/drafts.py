@@ -203,7 +203,10 @@ def check_name(name: str) -> None:
     """Raise UsageError, with the rule, for what can be no tool's name."""
     if not NAME_PATTERN.fullmatch(name):
         rule = "a letter or _, then letters, digits, _ and -, 64 characters at most, all ASCII"
-        raise UsageError(f"{name!r} is not a valid tool name", hint=f"a name must be {rule}")
+        kept = (c if c.isascii() and (c.isalnum() or c in "_-") else "_" for c in name)
+        near = "".join(kept).strip("_-")
+        such = f", such as {near}" if NAME_PATTERN.fullmatch(near) else ""
+        raise UsageError(f"{name!r} is not a valid tool name", hint=f"a name must be {rule}{such}")
 
 
 def _check_fields(given: Mapping[str, Any]) -> None:

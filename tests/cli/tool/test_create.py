@@ -283,3 +283,20 @@ def test_what_could_not_be_made_is_not_looked_for_among_the_tools(command: Comma
     said = command("tool", "create", "x", "--url", "ftp://x")
     assert said.code == 4 and "nothing was made" in said.err and "tool list" not in said.err
     assert "--from calc.py:calc" in command("tool", "create", "x").err
+
+
+@pytest.mark.parametrize(("name", "such"), [("my tool", "my_tool"), ("gr\xfcn-2", "gr_n-2")])
+def test_a_name_that_no_tool_can_have_is_answered_with_one_that_it_can(
+    command: Command, name: str, such: str
+) -> None:
+    said = command("tool", "create", name, "--type", "python_script")
+    assert said.code == 2 and said.err.rstrip().endswith(f"all ASCII, such as {such}")
+    assert "such as" not in command("tool", "create", "1", "--type", "python_script").err
+
+
+def test_a_key_of_args_that_a_shell_command_would_ignore_makes_no_tool(command: Command) -> None:
+    new = ("tool", "create", "ls", "--type", "shell_command", "--entrypoint", "ls", "--args")
+    said = command(*new, '{"args": ["-l"]}')
+    assert said.code == 2 and "a shell_command has no key 'args'" in said.err
+    assert "its keys are argv, stdin, cwd, output, success_codes, such as --args" in said.err
+    assert command(*new, '{"argv": ["-l"], "output": "lines"}').code == 0

@@ -111,3 +111,14 @@ def test_a_wrong_assumption_about_ones_own_tool_says_how_to_correct_it(
     )
     assert command(*correction).code == 0
     assert "untrusted" not in command("tool", "show", "calc").out
+
+
+def test_a_page_that_vespe_wrote_is_not_shown_below_what_it_says(
+    command: Command, project: Path
+) -> None:
+    assert command("tool", "create", "greet", "--type", "python_script").code == 0
+    out = command("tool", "show", "greet").out
+    assert "# greet" not in out and out.count("The text to count in.") == 1
+    page = project / ".vespe/tools/tool-greet/description.md"
+    page.write_text(page.read_text(encoding="utf-8") + "\nSee also count.\n", encoding="utf-8")
+    assert "# greet" in command("tool", "show", "greet").out

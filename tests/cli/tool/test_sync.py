@@ -198,7 +198,8 @@ def test_a_file_that_was_moved_or_renamed_is_named_anew(command: Command, projec
     assert "greet.py, which greet was made from, no longer exists" in said.err
     assert "every schema matches" not in said.err
     (project / "lib/hello.py").write_text(AFTER.replace("greet", "hello"), encoding="utf-8")
-    assert command("tool", "sync", "greet", "--from", "lib/hello.py:hello").code == 0
+    said = command("tool", "sync", "greet", "--from", "lib/hello.py:hello")
+    assert said.code == 0 and "updated greet, which is now made from lib/hello.py" in said.err
     config = json.loads(Path(path, "config.json").read_text(encoding="utf-8"))
     assert (config["created_from"]["path"], config["created_from"]["function"]) == (
         "lib/hello.py",

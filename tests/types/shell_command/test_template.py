@@ -2,9 +2,6 @@
 
 import shutil
 
-import pytest
-
-from vespe.errors import UsageError
 from vespe.models import JsonObject
 from vespe.schemas.validator import check_schema
 from vespe.types.shell_command.template import shell_template
@@ -47,9 +44,3 @@ def test_with_a_schema_alone_the_shell_template_gives_the_inputs_back() -> None:
         "json",
         schema,
     )
-
-
-def test_a_misspelt_key_of_args_makes_no_tool() -> None:
-    with pytest.raises(UsageError, match='a shell_command has no "args"') as refused:
-        shell_template(None, {"args": ["-l"]}, "ls")
-    assert "`args` takes argv, stdin, cwd, output, success_codes, such as" in refused.value.hint

@@ -6,9 +6,10 @@ from typing import Any, Final
 
 import click
 
+from vespe import tool_types
 from vespe.cli import options, report
 from vespe.cli.tool import editor, field_options
-from vespe.errors import KitNotFound, ProjectNotFound
+from vespe.errors import KitNotFound, ProjectNotFound, UsageError
 from vespe.kits import roots
 from vespe.kits.create import add_tool
 from vespe.lazy import shlex
@@ -22,6 +23,8 @@ _WHAT: Final = (
     "say what to make with one of these: --from calc.py:calc, --type python_script, or --url "
     "https://…"
 )
+
+_ARGV: Final = """--args '{"argv": ["-l", "{path}"]}'"""
 
 
 @click.command("create", epilog="Example: vespe tool create calc --from calc.py:calc")
@@ -97,12 +100,25 @@ def _draft(
     project_dir: str | None,
 ) -> drafts.Draft:
     if source is None:
+        _refuse_unknown_args(kind, fields.get("args"))
         return drafts.draft_tool(name, kind, fields=fields)
     if not in_place:
         return drafts.draft_from_function(source, name=name, fields=fields)
     from vespe.tools.in_place import draft_in_place
 
     return draft_in_place(source, name=name, fields=fields, directory=find_root(project_dir))
+
+
+def _refuse_unknown_args(kind: str, args: object) -> None:
+    """Refuse keys of `--args` that the type would ignore."""
+    of = tool_types.type_in({"type": kind})
+    known = of.form().args if of is not None else {}
+    for key in args if known and isinstance(args, dict) else ():
+        if key not in known:
+            raise UsageError(
+                f"--args: a {kind} has no key {key!r}",
+                hint=f"its keys are {', '.join(known)}" + f", such as {_ARGV}" * ("argv" in known),
+            )
 
 
 def _implied(given: Mapping[str, Any], source: str | None) -> str | None:

@@ -14,6 +14,7 @@ from vespe.documents import strict_json
 from vespe.lazy import shutil
 from vespe.models import JsonObject, JsonValue, Tool
 from vespe.projects.workspace import open_workspace
+from vespe.tools import drafts
 from vespe.tools.effects import Reason, effects_of, reasons_of
 from vespe.tools.secret_items import items_of
 
@@ -83,7 +84,9 @@ def _show(tool: Tool) -> None:
         report.emit(f"Output: {kind(tool.output_schema)}")
     for item in items_of(tool):
         report.emit_sentence(f"Secret: {item.text}", hanging=2)
-    if text := tool.documentation:
+    text = tool.documentation
+    # what Vespe wrote to description.md itself is above already
+    if text and text != drafts.describe(tool.name, tool.document):
         report.emit("")
         report.emit_markdown(text.rstrip())
 

@@ -58,7 +58,7 @@ def command(
             _show(one)
         if not check:
             authoring.write_config(one.tool, one.document, files=one.files)
-            report.say(f"updated {one.tool.name}")
+            report.say(f"updated {one.tool.name}{_new_place(one)}")
     apart = [one for one in found if one.gone or one.conflict]
     for one in apart:
         report.warn(_apart(one, kit))
@@ -102,6 +102,16 @@ def _apart(one: Synced, kit: str | None) -> str:
         f"copied. `vespe tool sync {name}{place} --from {shlex.quote(file)}` overwrites the "
         "copy, and its changes are lost"
     )
+
+
+def _new_place(one: Synced) -> str:
+    """Say which file the tool is made from now, if it was another."""
+    before, now = (
+        document.get(origins.KEY) or {} for document in (one.tool.document, one.document)
+    )
+    path = now.get("path") if isinstance(now, dict) else None
+    is_new = isinstance(before, dict) and before.get("path") not in (None, path)
+    return f", which is now made from {report.one_line(path)}" if is_new and path else ""
 
 
 def _kept_description(one: Synced, kit: str | None) -> str:

@@ -456,6 +456,13 @@ _ABSENT: Final = (
 )
 
 
+_RELATIVE: Final = (
+    "a tool's script is not part of a package, so `from .module import name` does not work. Copy "
+    "the module next to the script and write `from module import name`, or make the tool with "
+    "`vespe tool create NAME --from FILE.py:function --in-place`, which runs the original file"
+)
+
+
 _TOLD: Final[dict[str, type]] = {"exception": str, "traceback": list}
 
 
@@ -484,8 +491,10 @@ def _told(error: JsonObject, logs: str, touched: Any) -> VespeError:
     fields = {key: value for key, value in told.items() if isinstance(value, _TOLD[key])} | (
         {"touched": touched} if touched else {}
     )
-    missing = error.get("exception") == "ModuleNotFoundError"
-    hint = _ABSENT if missing else ""
+    exception = error.get("exception")
+    hint = _ABSENT if exception == "ModuleNotFoundError" else ""
+    if exception == "ImportError" and "attempted relative import" in message:
+        hint = _RELATIVE
     return ToolExecutionError(message, hint=hint, details=_details(logs, **fields))
 
 

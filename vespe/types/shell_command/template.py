@@ -2,13 +2,12 @@
 
 import os
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from vespe.errors import UsageError
 from vespe.files import atomic
 from vespe.files.trees import TreeFile
 from vespe.models import JsonObject
-from vespe.schemas.explain import short
 from vespe.tool_types import NewTool
 from vespe.tools.new_tool import (
     ToolTemplate,
@@ -18,9 +17,6 @@ from vespe.tools.new_tool import (
     schemas_of,
     slots_schema,
 )
-from vespe.types.shell_command.form import FORM
-
-_ARGS_SAMPLE: Final = """--args '{"argv": ["-l", "{path}"]}'"""
 
 
 def shell_template(
@@ -29,13 +25,6 @@ def shell_template(
     """A program that every POSIX system has, or the user's own with inputs that follow from the
     slots in its arguments.
     """
-    known = FORM.args.keys()
-    for key in args or ():
-        if key not in known:
-            raise UsageError(
-                f"--args: a shell_command has no {short(key)}",
-                hint=f"`args` takes {', '.join(known)}, such as {_ARGS_SAMPLE}",
-            )
     if entrypoint is not None or args is not None:
         given: JsonObject = {"argv": [], **(args or {})}
         inputs = slots_schema([given["argv"], given.get("stdin")])
