@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     import _socket as socket_core
     import asyncio
+    import base64
+    import binascii
     import concurrent.futures as concurrent_futures
     import ctypes
     import difflib
@@ -80,6 +82,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "asyncio",
+    "base64",
+    "binascii",
     "concurrent_futures",
     "ctypes",
     "dask",

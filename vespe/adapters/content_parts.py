@@ -2,8 +2,6 @@
 images, documents.
 """
 
-import base64
-import binascii
 import re
 from collections.abc import Callable
 from typing import Final
@@ -20,7 +18,7 @@ from vespe.adapters.messages import (
     rest_of,
     said,
 )
-from vespe.lazy import pattern
+from vespe.lazy import base64, binascii, pattern
 from vespe.models import JsonObject, JsonValue
 
 IMAGE_TYPES: Final = ("image/jpeg", "image/png", "image/gif", "image/webp")

@@ -1,6 +1,5 @@
 """Take granted secrets out of what a tool gives back, in the forms that programs write them in."""
 
-import binascii
 import re
 import string
 from bisect import bisect_left, bisect_right
@@ -8,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cached_property
 from typing import Final, NamedTuple, Self, TypeAlias
 
-from vespe.lazy import pattern
+from vespe.lazy import binascii, pattern
 from vespe.models import JsonValue
 from vespe.records import dataclass
 

@@ -15,7 +15,6 @@ import atexit
 import contextlib
 import math
 import os
-import queue
 import sys
 import threading
 import time
@@ -25,6 +24,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Final, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 from vespe import defaults
+from vespe.lazy import queue
 from vespe.processes.answering import NoAnswer
 from vespe.processes.signals import interruptible, uninterruptible
 from vespe.records import dataclass

@@ -2,12 +2,11 @@
 that it gets here.
 """
 
-import hashlib
 from collections.abc import Iterator, Mapping
 from typing import Final
 
 from vespe.documents import strict_json
-from vespe.lazy import pattern
+from vespe.lazy import hashlib, pattern
 from vespe.models import JsonObject
 
 FIELDS: Final = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")

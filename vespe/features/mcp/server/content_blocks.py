@@ -2,12 +2,11 @@
 whole answer for one that is not.
 """
 
-import binascii
 import re
 from collections.abc import Callable
 from typing import Any, Final
 
-from vespe.lazy import pattern
+from vespe.lazy import binascii, pattern
 from vespe.models import JsonObject
 
 _NEEDED: Final[dict[str, dict[str, type]]] = {

@@ -9,8 +9,6 @@ even where several workers share nothing but the user's state directory.
 What does not work: to remember states in the process. The next request may reach another one.
 """
 
-import base64
-import binascii
 import contextlib
 import os
 import stat
@@ -24,7 +22,7 @@ from vespe.documents import strict_json
 from vespe.errors import InvalidDocument, Refused, StorageError
 from vespe.features.mcp.server.messages import INVALID_PARAMS, ProtocolError
 from vespe.files import atomic, locations
-from vespe.lazy import hmac
+from vespe.lazy import base64, binascii, hmac
 from vespe.models import JsonObject
 from vespe.records import dataclass
 

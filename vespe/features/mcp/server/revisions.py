@@ -23,6 +23,8 @@ TASKS: Final = f"{META}tasks"
 """The extension by which a call is answered with a task."""
 SKILLS: Final = f"{META}skills"
 """The extension by which kits bring their skills."""
+SKILL_SCHEME: Final = "skill://"
+"""How the addresses of their skills begin."""
 SERVER: Final[JsonObject] = {"name": "vespe", "version": defaults.VERSION}
 _STAMP: Final[JsonObject] = {f"{META}serverInfo": SERVER}
 CAPABILITIES: Final[JsonObject] = {

@@ -9,7 +9,7 @@ from typing import Any, Final
 from vespe import defaults, features
 from vespe.documents import safe_yaml, strict_json
 from vespe.errors import VespeError
-from vespe.features.mcp.server import pages
+from vespe.features.mcp.server import pages, revisions
 from vespe.features.mcp.server.messages import INVALID_PARAMS, ProtocolError
 from vespe.files.digests import sha256
 from vespe.kits import roots
@@ -17,7 +17,6 @@ from vespe.kits.mcp_snapshots import SERVER_KEY
 from vespe.models import JsonObject, Tool
 from vespe.records import dataclass
 
-SCHEME: Final = "skill://"
 _FILE: Final = "SKILL.md"
 _TYPE: Final = "text/markdown"
 
@@ -40,11 +39,6 @@ class Skill:
         """Return the result of `resources/read`."""
         text = self.data.decode("utf-8")
         return {"contents": [{"uri": self.uri, "mimeType": _TYPE, "text": text}]}
-
-
-def are_here() -> bool:
-    """Say whether this copy of Vespe can write skills."""
-    return features.is_present("packing")
 
 
 def page(tools: Iterable[Tool], cursor: str | None) -> JsonObject:
@@ -94,4 +88,4 @@ def _skill(place: str, served: list[Tool]) -> Skill | None:
     if features.load("lint", "hidden_text").invisible(text):
         return None  # what its author does not see is not told in the kit's name
     head: Any = safe_yaml.parse_yaml(text.split("---\n", 2)[1])
-    return Skill(uri=f"{SCHEME}{path}", data=data, frontmatter=head)
+    return Skill(uri=f"{revisions.SKILL_SCHEME}{path}", data=data, frontmatter=head)

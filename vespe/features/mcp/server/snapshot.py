@@ -12,13 +12,12 @@ import bisect
 import contextlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from vespe import defaults, features
 from vespe.adapters.large_results import reading
 from vespe.adapters.modes import mode_of
 from vespe.calls import policy_answers
-from vespe.calls.bridge import Bridge
 from vespe.calls.path import CallPath
 from vespe.calls.policy import Answer, CallPolicy, Question, clients_policy
 from vespe.calls.taint import Taint
@@ -37,6 +36,9 @@ from vespe.projects.view import View
 from vespe.projects.workspace import Workspace, watched_places
 from vespe.records import dataclass
 from vespe.tools import catalog, directory
+
+if TYPE_CHECKING:
+    from vespe.calls.bridge import Bridge
 
 _MOST_KEPT: Final = 256
 """So many tools are kept loaded."""
@@ -130,7 +132,7 @@ class Snapshot:
     firm: bool
     version: int
     tools: ChosenTools
-    bridge: Bridge | None
+    bridge: "Bridge | None"
     always: frozenset[str]
     names: tuple[str, ...]
     at_once: frozenset[str]
@@ -341,19 +343,25 @@ def _patched(
     return _with_unasked(after)
 
 
-def _bridge_like(snapshot: Snapshot, tools: ChosenTools, always: frozenset[str]) -> Bridge | None:
+def _bridge_like(snapshot: Snapshot, tools: ChosenTools, always: frozenset[str]) -> "Bridge | None":
     """Return what stands in the place of other tools as it does in a snapshot."""
     before = snapshot.bridge
     mode = "" if before is None else "code" if before.program else "bridge"
     return _bridge(mode, tools, always, snapshot.path)
 
 
-def _bridge(mode: str, tools: ChosenTools, always: frozenset[str], path: CallPath) -> Bridge | None:
+def _bridge(
+    mode: str, tools: ChosenTools, always: frozenset[str], path: CallPath
+) -> "Bridge | None":
     """Return what stands in the place of the tools, None where they are shown themselves."""
-    if mode == "code":
-        made: Bridge = features.load("programs", "code_bridge").CodeBridge(tools, always, home=path)
-        return made
-    return Bridge(tools, always) if mode == "bridge" else None
+    if mode not in ("code", "bridge"):
+        return None
+    from vespe.calls.bridge import Bridge  # it searches, which few servers offer
+
+    if mode == "bridge":
+        return Bridge(tools, always)
+    made: Bridge = features.load("programs", "code_bridge").CodeBridge(tools, always, home=path)
+    return made
 
 
 def _still_true(before: Snapshot, after: Snapshot) -> dict[str, dict[str, str]]:

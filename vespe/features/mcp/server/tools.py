@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from vespe import errors, features
 from vespe.adapters.large_results import reading
@@ -19,14 +19,13 @@ from vespe.adapters.modes import mark
 from vespe.calls import policy_answers
 from vespe.calls.arguments import itself
 from vespe.calls.asking import AtOnce
-from vespe.calls.bridge import Bridge
 from vespe.calls.path import RAISED, open_path, refused
 from vespe.calls.policy import Question
 from vespe.calls.program_place import waiting_for_person
 from vespe.calls.registry import ToolRegistry
 from vespe.calls.taint import Taint, copied
 from vespe.documents import strict_json
-from vespe.features.mcp.server import pages, revisions, skills, snapshot
+from vespe.features.mcp.server import pages, revisions, snapshot
 from vespe.features.mcp.server import resources as server_resources
 from vespe.features.mcp.server.call_client import CallClient
 from vespe.features.mcp.server.selection import Selection
@@ -40,6 +39,9 @@ from vespe.projects.kept_entries import KeptEntries
 from vespe.projects.open_project import OpenProject
 from vespe.projects.workspace import Workspace
 from vespe.types.mcp_tool.sessions import Sessions
+
+if TYPE_CHECKING:
+    from vespe.calls.bridge import Bridge
 
 _SHAPE = McpShape()
 
@@ -189,22 +191,28 @@ class ServedTools:
     def read(self, uri: str) -> JsonObject:
         """Return the contents of one resource; raises ProtocolError where there is none."""
         self.refresh()
-        if uri.startswith(skills.SCHEME) and self.has_skills:
+        if uri.startswith(revisions.SKILL_SCHEME) and self.has_skills:
+            from vespe.features.mcp.server import skills
+
             return skills.get(self._now.tools.values(), uri).contents()
         return server_resources.contents(uri, self._now.tools)
 
     @property
     def has_skills(self) -> bool:
         """Whether this copy of Vespe serves the skills of kits."""
-        return skills.are_here()
+        return features.is_present("packing")
 
     def skills(self, cursor: str | None) -> JsonObject:
         """Return one page of `skills/list`: of the kits all of whose tools are served."""
+        from vespe.features.mcp.server import skills
+
         self.refresh()
         return skills.page(self._now.tools.values(), cursor)
 
     def skill(self, uri: str) -> JsonObject:
         """Return the result of `skills/get`; raises ProtocolError where there is none."""
+        from vespe.features.mcp.server import skills
+
         self.refresh()
         return {"skill": skills.get(self._now.tools.values(), uri).entry()}
 
@@ -272,7 +280,7 @@ class ServedTools:
 
     def _run_program(
         self,
-        bridge: Bridge,
+        bridge: "Bridge",
         arguments: JsonObject,
         cancel: threading.Event | None,
         progress: Callable[[str], None] | None,
