@@ -2,12 +2,14 @@
 
 import asyncio
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from vespe import Toolset, tool
 from vespe.adapters.large_results.reading import READ
+from vespe.defaults import MAX_OUTPUT_BYTES
 
 
 @tool(read_only=True)
@@ -46,6 +48,17 @@ def test_callers_in_code_get_results_whole(home: Any) -> None:
     assert tools.call("page", length=90_000).unwrap() == "p" * 90_000
     result = tools.run_call("page", {"length": 90_000})
     assert result.outcome.result == "p" * 90_000 and len(result.message["content"]) <= 40_000
+
+
+def test_above_the_tools_own_limit_callers_get_the_ends_and_a_file_and_models_read_all(
+    home: Any,
+) -> None:
+    tools, length = Toolset(page, count), 2 * MAX_OUTPUT_BYTES
+    outcome = tools.call("page", length=length)
+    assert outcome.truncated and MAX_OUTPUT_BYTES <= len(outcome.unwrap()) < length
+    assert Path(outcome.output_file or "").stat().st_size == length
+    assert f"which has {length:,} characters" in answered(tools, "page", "here", length=length)
+    assert answered(tools, "count", "here", text={"$result": "r1"}) == str(length)
 
 
 def test_the_model_is_told_of_read_result_where_the_program_wants_it(home: Any) -> None:
