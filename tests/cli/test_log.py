@@ -40,7 +40,9 @@ def test_a_denied_call_and_one_of_no_tool_are_not_in_the_log(
     command: Command, project: Path
 ) -> None:
     assert command("tool", "create", "change", "--type", "python_script").code == 0
-    calls = [{"name": name, "arguments": {}} for name in ("change", "nothing")]
+    calls: list[dict[str, Any]] = [
+        {"name": name, "arguments": {}} for name in ("change", "nothing")
+    ]
     script = project / "script.json"
     script.write_text(
         json.dumps({"turns": [{"tool_calls": calls}, {"text": "done"}]}), encoding="utf-8"

@@ -479,22 +479,7 @@ def explained(error: ToolExecutionError, tool: Tool, made: Policy | None) -> Too
         says_it = PERMISSIONS[kind].values in ("host", "socket") or os.path.basename(what) in said
         if not says_it and not ((kind, what) == found[-1] and _NAMELESS.search(said)):
             continue
-        stated = getattr(permissions_of(tool.permissions), kind)
-        if stated is None:
-            # What is stated holds alone: the default has to be stated beside it.
-            stated = PERMISSIONS[kind].default
-        place = _lead(kind, what, made)
-        lead = _short(place.leads) if place else ""
-        line = ", ".join(f'"{item}"' for item in [*stated, lead or _to_state(what)])
-        # a kit's bytes are pinned
-        own = (
-            f"first copy it with `vespe tool copy {tool.kit_id}/{tool.name}`; "
-            if tool.kit_id
-            else ""
-        )
-        says = f'{own}to allow this, add to its config.json: "permissions": {{"{kind}": [{line}]}}'
-        if what == _SOME_HOST and stated:
-            says = f"{_BY_PROXY}; {own}{_ANY_HOST}"
+        says = _to_allow(kind, what, tool, made)
         if "" in widened:
             says = widened[""]
         if kind in widened:
@@ -513,6 +498,22 @@ def explained(error: ToolExecutionError, tool: Tool, made: Policy | None) -> Too
     if found:
         error.details["refused"] = [what for _, what in found]
     return error
+
+
+def _to_allow(kind: str, what: str, tool: Tool, made: Policy) -> str:
+    """Return the hint that names the line to add to a tool's config.json."""
+    stated = getattr(permissions_of(tool.permissions), kind)
+    # a kit's bytes are pinned
+    own = f"first copy it with `vespe tool copy {tool.kit_id}/{tool.name}`; " if tool.kit_id else ""
+    if what == _SOME_HOST and stated:
+        return f"{_BY_PROXY}; {own}{_ANY_HOST}"
+    if stated is None:
+        # What is stated holds alone: the default has to be stated beside it.
+        stated = PERMISSIONS[kind].default
+    place = _lead(kind, what, made)
+    lead = _short(place.leads) if place else ""
+    line = ", ".join(f'"{item}"' for item in [*stated, lead or _to_state(what)])
+    return f'{own}to allow this, add to its config.json: "permissions": {{"{kind}": [{line}]}}'
 
 
 _NAMELESS: Final = pattern(r"PermissionError: \[Errno 13\] Permission denied(?!:)")
