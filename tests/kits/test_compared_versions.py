@@ -34,6 +34,19 @@ def test_a_script_that_differs_is_unknown_and_one_that_does_not_is_no_change(
     )
     assert verdicts(one, same) == []
     assert verdicts(one, other) == [("a", "command", "unknown")]
+    (change,) = compare(str(one), str(other))[0].changes
+    assert change.message.startswith("the implementation changed (main.py), and its effect")
+
+
+def test_what_changed_of_an_implementation_is_a_place_in_config_json(tmp_path: Path) -> None:
+    old, new = (
+        python_tool(tmp_path / at / "tool-a", "a", "return 1", permissions={}) for at in "on"
+    )
+    config = new / "config.json"
+    said = config.read_text(encoding="utf-8").replace('"entrypoint": "a"', '"entrypoint": "b"')
+    config.write_text(said, encoding="utf-8")
+    (change,) = compare(str(old), str(new))[0].changes
+    assert "(/implementation_details/entrypoint)" in change.message
 
 
 def test_in_a_set_tools_are_matched_by_name_then_by_uid(tmp_path: Path) -> None:

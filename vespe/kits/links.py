@@ -65,6 +65,11 @@ def _confirmed(undo: Callable[[], None]) -> None:
 
 def _kit_id(directory: str) -> str:
     config = os.path.join(directory, defaults.KIT_CONFIG_FILE)
+    if not os.path.lexists(directory):
+        raise NotFound(
+            f"there is no directory {directory}",
+            hint="name the directory of a kit; `vespe kit create KIT` makes one",
+        )
     if not os.path.isdir(directory) or not os.path.lexists(config):
         raise NotFound(
             f"{directory} is not a kit: it has no {defaults.KIT_CONFIG_FILE}",

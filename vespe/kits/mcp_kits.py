@@ -308,7 +308,11 @@ def check_new(kit_id: str, server: JsonObject, *, project: str | None = None) ->
     `taken_by` says, and as `check_server` does.
     """
     if taken := taken_by(kit_id, project=project):
-        own = "" if project else f"; `--activate` gives this project a {kit_id} of its own"
+        own = (
+            ""
+            if project
+            else "; with `--activate`, this project can have another server of this name"
+        )
         former = mcp_snapshots.former_path(kit_id)
         is_servers = not os.path.lexists(former) or mcp_snapshots.read(former) is not None
         hint = (

@@ -88,7 +88,7 @@ def test_of_two_tools_with_one_name_the_second_is_a_reason(tmp_path: Path) -> No
 
 def test_a_list_of_something_else_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text('[{"a": 1}]', encoding="utf-8")
-    with pytest.raises(InvalidDocument, match="of no kind that Vespe imports"):
+    with pytest.raises(InvalidDocument, match="is not in a format that Vespe recognizes"):
         imported(tmp_path / "x.json")
 
 

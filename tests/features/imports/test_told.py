@@ -68,8 +68,8 @@ def test_a_private_address_is_fetched_where_the_user_allows_it(home: Path, addre
     ("kit_id", "kind", "said"),
     [
         ("k", "openap", "no kind of import"),
-        (None, None, "what the kit is to be called"),
-        (None, "mcp-json", "names MCP servers"),
+        (None, None, "the new kit needs an id"),
+        (None, "mcp-json", "cannot be imported: the tools of MCP servers"),
     ],
 )
 def test_what_is_asked_for_is_judged_before_anything_is_read(

@@ -47,7 +47,7 @@ def test_nothing_is_left_beside_a_kit(tmp_path: Path) -> None:
 
 
 def test_a_kit_is_not_replaced_unasked(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="there is a"):
+    with pytest.raises(UsageError, match="exists already"):
         writing.check_target(str(placed(tmp_path)), update=False)
     with pytest.raises(UsageError, match="there is no kit"):
         writing.check_target(str(tmp_path / "none"), update=True)

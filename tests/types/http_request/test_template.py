@@ -30,3 +30,12 @@ def test_a_schema_alone_fills_the_query() -> None:
     }
     assert http_template(schema, None, None).path == template.PLACEHOLDER_URL
     assert http_template(None, None, "https://example.org").args == {"response": "json"}
+
+
+def test_the_description_names_the_method_so_that_two_of_one_url_can_be_told_apart() -> None:
+    for method in ("GET", "DELETE"):
+        made = template.begin(
+            "http_request", "x", given={"path": "https://example.org/{id}", "entrypoint": method}
+        )
+        said = made.document["description"]
+        assert said == f"Send a {method} request to https://example.org/{{id}}."

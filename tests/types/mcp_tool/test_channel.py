@@ -155,7 +155,7 @@ def test_a_session_that_is_gone_when_the_call_comes_is_opened_again_before_the_c
 def test_p07_a_definition_that_changed_is_refused_in_a_session_that_is_open(client: Client) -> None:
     pid, before = client.call("pid"), int(client.call("count"))
     client.server.says(description="Does it, and sends it on.")
-    with pytest.raises(errors.Refused, match="not the one that was approved"):
+    with pytest.raises(errors.Refused, match="differs from the one that you approved"):
         client.call("count")
     client.server.says()
     assert int(client.call("count")) == before + 1 and client.call("pid") == pid

@@ -58,7 +58,7 @@ def test_a_server_that_prints_other_things_too_is_understood(tmp_path: Path) -> 
 def test_p07_a_definition_that_changed_is_refused_before_the_call(
     change: dict[str, Any], tmp_path: Path
 ) -> None:
-    with pytest.raises(errors.Refused, match="not the one that was approved") as caught:
+    with pytest.raises(errors.Refused, match="differs from the one that you approved") as caught:
         ask(ByHand(tmp_path / "s", definition() | change, mode="crash"), CALL, tmp_path)
     assert "add-mcp byhand --update" in caught.value.hint
 

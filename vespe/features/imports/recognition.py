@@ -63,9 +63,9 @@ def import_from(
         ):
             raise servers_of(source)
         raise InvalidDocument(
-            f"is of no kind that Vespe imports: {', '.join(KINDS)}",
+            f"is not in a format that Vespe recognizes: {', '.join(KINDS)}",
             path=source,
-            hint="say which one with --kind",
+            hint="if it is one of these, name it with --kind to see what is wrong",
         )
     fits, make, said = _DOCUMENTS[found]
     if not fits(value):
@@ -102,15 +102,16 @@ def checked_id(kit_id: str | None, source: str, *, kind: str | None) -> str:
         raise servers_of(source)
     if kit_id is None:
         raise UsageError(
-            "say what the kit is to be called",
-            hint=f"vespe kit import {shlex.quote(source)} --id NAME",
+            "the new kit needs an id",
+            hint=f"`vespe kit import {shlex.quote(source)} --id NAME`",
         )
     return kit_id
 
 
 def servers_of(source: str) -> UsageError:
     """Return the error for a file of MCP servers: their tools come another way."""
-    hint = f"`vespe kit add-mcp --from {shlex.quote(source)}` starts and asks them"
+    adding = f"`vespe kit add-mcp --from {shlex.quote(source)}`"
     return UsageError(
-        f"{source} names MCP servers, whose tools are seen only when they run", hint=hint
+        f"{source} cannot be imported: the tools of MCP servers are known only while they run",
+        hint=f"{adding} starts the servers after your approval",
     )

@@ -27,6 +27,9 @@ MARK: Final = "imported"
 """The key of config.json that says from where a tool was imported; an update takes away no
 other.
 """
+_UPDATING: Final = (
+    "`--update` shows what has changed in the source, and asks before it updates the kit"
+)
 _MENDED: Final = 6
 """How often a schema is mended and judged again: what is taken out may show what was behind it."""
 
@@ -110,8 +113,8 @@ def place(path: str, target: str) -> None:
     """
     if os.path.lexists(target):
         raise UsageError(
-            f"there is a {target} already",
-            hint="--update shows what changed since, and brings it up to date",
+            f"{target} exists already",
+            hint=_UPDATING,
         )
     with atomic.translated("make", target):
         kit_staging.flush(path)
@@ -124,12 +127,12 @@ def check_target(target: str, *, update: bool) -> None:
     """
     if not update and os.path.lexists(target):
         raise UsageError(
-            f"there is a {target} already",
-            hint="--update shows what changed since, and brings it up to date",
+            f"{target} exists already",
+            hint=_UPDATING,
         )
     if update and not os.path.isfile(os.path.join(target, defaults.KIT_CONFIG_FILE)):
         raise UsageError(
-            f"there is no kit in {target} to bring up to date", hint="remove --update to create it"
+            f"there is no kit in {target} to update", hint="remove --update to create it"
         )
     if update and store.owner_of(target) is not None:
         raise Refused(
@@ -231,7 +234,7 @@ def _long(made: Made, document: JsonObject, notes: tuple[str, ...]) -> str:
     if made.long_text:
         text += f"\n## In full\n\n{plain(made.long_text)}\n"
     if notes:
-        text += "\n## Not as its source says\n\n" + "".join(
+        text += "\n## Differences from the source\n\n" + "".join(
             f"- {' '.join(plain(note).split())}\n" for note in notes
         )
     return text

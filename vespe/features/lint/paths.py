@@ -53,8 +53,9 @@ def _places(path: str) -> Iterator[LintPath]:
     path = path.rstrip("/") or "/"
     if not os.path.lexists(path):
         raise NotFound(
-            f"there is no {path}",
-            hint="`vespe lint` takes projects, kits, tool directories and files of definitions",
+            f"there is no file or directory {path}",
+            hint="`vespe lint` takes projects, kits, tool directories and files of definitions; "
+            "`vespe tool show NAME` shows the directory of a tool",
         )
     if os.path.isdir(path):
         found = list(_of_directory(path))

@@ -126,10 +126,7 @@ def _description(old: Contract, new: Contract) -> Iterator[Change]:
 
 def _command(old: Contract, new: Contract) -> Iterator[Change]:
     if old.command != new.command:
-        places = [
-            pointer_to(("implementation_details", *steps))
-            for steps, _, _ in differences(old.command, new.command)
-        ]
+        places = [_place_of_command(steps) for steps, _, _ in differences(old.command, new.command)]
         message = (
             f"the implementation changed ({join_words(places, most=5)}), and its effect "
             "cannot be determined"
@@ -137,6 +134,18 @@ def _command(old: Contract, new: Contract) -> Iterator[Change]:
         yield Change(
             part="command", verdict="unknown", message=message, pointer="/implementation_details"
         )
+
+
+def _place_of_command(steps: tuple[str | int, ...]) -> str:
+    """Return the pointer of what changed in config.json, or the name of a changed file: a command
+    holds `details` and, by name, the digests of `files` where the directory is compared too.
+    """
+    match steps:
+        case ("files", str(name)):
+            return name
+        case ("details", *rest):
+            return pointer_to(("implementation_details", *rest))
+    return pointer_to(("implementation_details", *steps))
 
 
 def _input(old: Contract, new: Contract) -> Iterator[Change]:

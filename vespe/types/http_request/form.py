@@ -97,8 +97,8 @@ def wrong_with_url(url: str) -> str | None:
     if set("{}$@") & set(parts["authority"]):
         _, at, host = parts["authority"].rpartition("@")
         return (
-            "the URL's host and port stand as they are, with no slot, secret or user in them, "
-            f"not {short(f'***@{host}' if at else parts['authority'])}"
+            "the host and port of the URL must be literal, without an input, a secret or a user "
+            f"name, not {short(f'***@{host}' if at else parts['authority'])}"
         )
     authority = _AUTHORITY.fullmatch(parts["authority"])
     if authority is None or not 0 < int(authority["port"] or 80) < 65_536:

@@ -35,12 +35,16 @@ _RATE = ToolTemplate(
 
 
 def http_template(
-    schema: JsonObject | None, args: JsonObject | None, url: str | None
+    schema: JsonObject | None, args: JsonObject | None, url: str | None, method: str = "GET"
 ) -> ToolTemplate:
     """A GET of a public API, or of the user's own URL with inputs that follow from the slots in it
     and in the arguments.
     """
-    described = f"Ask {url.partition('?')[0]}." if url else "Get one item from the service."
+    described = (
+        f"Send a {method} request to {url.partition('?')[0]}."
+        if url
+        else "Get one item from the service."
+    )
     if url is None and schema is None and args is None:
         return _RATE
     path, inputs = url or PLACEHOLDER_URL, schema or slots_schema([url], optional=args)
@@ -61,6 +65,7 @@ def http_template(
 def begin(type: str, name: str, *, given: Mapping[str, Any]) -> NewTool:
     """Return a new tool that says what is `given`."""
     inputs = schemas_of(given.get("schema"), {}, None)["input"] or None
-    template = http_template(inputs, given.get("args"), given.get("path"))
+    method = str(given.get("entrypoint") or "GET")
+    template = http_template(inputs, given.get("args"), given.get("path"), method)
     schema = schemas_of(given.get("schema"), template.input_schema, None)
     return NewTool(document_of(name, type, {**said_of(template), **given, "schema": schema}), {})

@@ -227,7 +227,7 @@ def _error(error: JsonObject, name: str, *, kit: str, logs: str) -> VespeError:
             else "add the server as a kit, and review it there"
         )
         return Refused(
-            f"the MCP server of {name} is not the one that you approved: {message}", hint=hint
+            f"{name} was not called, because its MCP server has changed: {message}", hint=hint
         )
     if kind == "needs_input":
         why = "its MCP server asks the user a question, but there is no one to ask here"

@@ -273,7 +273,7 @@ async def called(
         return {
             "error": {
                 "kind": "changed",
-                "message": "its definition is not the one that was approved",
+                "message": "the definition of the tool differs from the one that you approved",
             }
         }
     sending()

@@ -36,7 +36,7 @@ def test_a_form_for_clients_is_written_compared_and_told_in_json(
     assert command(*pack, "--check").code == 0
     (project / "out/k/SKILL.md").write_text("mine", encoding="utf-8")
     other = command(*pack, "--check")
-    assert other.code == 1 and "out/k/SKILL.md is not what the kit gives" in other.err
+    assert other.code == 1 and "out/k/SKILL.md differs from what the kit produces" in other.err
     assert command("kit", "pack", "./k", "--check").code == 2
 
 

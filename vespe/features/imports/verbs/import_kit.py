@@ -145,7 +145,7 @@ def _tell(imported: Imported, made: Written, target: str, *, changed: int | None
     done = (
         "made the kit"
         if changed is None
-        else "brought up to date the kit"
+        else "updated the kit"
         if changed
         else "nothing changed in the kit"
     )
@@ -157,10 +157,10 @@ def _tell(imported: Imported, made: Written, target: str, *, changed: int | None
     noted = sum(map(len, made.notes.values()))
     if noted:
         report.say(
-            f"  {report.count(noted, 'note')} on {report.count(len(made.notes), 'tool')}: "
-            "what differs from the source,"
+            f"  {report.count(noted, 'difference')} from the source in "
+            f"{report.count(len(made.notes), 'tool')}:"
         )
-        report.say('  in each description.md under "Not as its source says", and in --json')
+        report.say('  see "Differences from the source" in each description.md, or --json')
     if imported.unselected:
         report.say(f"  {report.count(imported.unselected, 'operation')} not selected")
     if made.tools:
@@ -170,7 +170,7 @@ def _tell(imported: Imported, made: Written, target: str, *, changed: int | None
 
 def _tell_cost(made: Written) -> None:
     size = told.size(made)
-    report.say(f"  all of them cost a model about {size.tokens:,} tokens in each request")
+    report.say(f"  the definitions cost a model about {size.tokens:,} tokens in each request")
     if size.tokens > _DEAR:
         tags = told.tokens_by_tag(made)
         if len(tags) > 1:

@@ -105,8 +105,8 @@ def _pack_for_clients(
         report.emit_json(said | {"files": sorted(files), "changed": changed})
     elif check:
         for path in changed:
-            report.error(f"{os.path.join(directory, path)} is not what the kit gives")
-        report.say(f"{len(changed)} of {count} differ" if changed else f"{count} as the kit gives")
+            report.error(f"{os.path.join(directory, path)} differs from what the kit produces")
+        report.say(f"{len(changed)} of {count} differ" if changed else f"up to date: {count}")
     else:
         report.say(f"packed {kit.kit_id} as {form}: {count} in {directory}, {len(changed)} written")
         report.next_step(_NEXT[form].format(directory=directory, name=kit.dashed))
