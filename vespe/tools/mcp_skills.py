@@ -10,13 +10,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from typing import Any, Final
-from urllib.parse import unquote
 
 from vespe.documents import safe_yaml, strict_json
 from vespe.documents.escaping import inert_line
 from vespe.errors import InvalidDocument, Refused
 from vespe.files.digests import sha256
-from vespe.lazy import pattern
+from vespe.lazy import pattern, urls
 from vespe.models import JsonObject, JsonValue
 from vespe.records import dataclass
 from vespe.tools import mcp_definitions
@@ -308,7 +307,7 @@ def _problem_of_files(files: JsonValue, uri: str) -> str:
 
 def _is_unclear(path: str) -> bool:
     """Whether a path may mean another file than it says, for whoever decodes or shortens it."""
-    plain = unquote(path).replace("\\", "/")
+    plain = urls.unquote(path).replace("\\", "/")
     return not plain.isprintable() or any(step in ("", ".", "..") for step in plain.split("/"))
 
 

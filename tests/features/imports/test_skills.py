@@ -45,6 +45,25 @@ def test_each_program_is_a_tool_and_what_others_import_is_none(source: Path) -> 
     assert b"# dependencies = []" in made.tools[0].files["run.py"].data
 
 
+def test_a_script_whose_name_cannot_be_seen_is_no_tool_and_its_name_is_shown_inert(
+    source: Path, command: Command
+) -> None:
+    for name in ("a\u202eyp.py", "b\x1b[2J.sh", "c\n.py"):
+        (source / "scripts" / name).write_text("print(1)\n", encoding="utf-8")
+    made = command("kit", "import", str(source), "--id", "kit")
+    assert made.code == 0 and "\u202e" not in made.err and "\x1b" not in made.err
+    assert r"scripts/a\u202eyp.py is left out: its name has characters" in made.err
+    listed = command("tool", "list", "--all", "--json", "--kit", "kit").document["tools"]
+    assert [tool["name"] for tool in listed] == ["count", "hi"]
+
+
+def test_a_script_that_python_cannot_read_is_left_out_with_the_reason(source: Path) -> None:
+    (source / "scripts/deep.py").write_text("x = " + "-" * 100_000 + "1\n", encoding="utf-8")
+    made = skills.import_skill(str(source), kit_id="kit", selection=Selection())
+    (left,) = [left for left in made.left_out if left.what == "scripts/deep.py"]
+    assert left.reason.startswith("is not Python: ") and not left.reason.endswith(": ")
+
+
 def test_the_tools_run_with_what_stands_beside_them(source: Path, command: Command) -> None:
     made = command("kit", "import", str(source), "--id", "kit", "--json").document
     assert command("lint", made["path"], "--severity", "error").code == 0

@@ -1,6 +1,7 @@
 """`vespe kit add-mcp`: an MCP server's tools as a kit, shown, approved and pinned."""
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 import click
 
@@ -138,8 +139,7 @@ def command(
     if not update:
         server_review.confirm_start(server, yes=yes)
     if any(client[key] for key in client if key != "no_browser") and "url" not in server:
-        said = "--client-id, --client-secret, --redirect-host and --port are for --url"
-        raise errors.UsageError(said)
+        raise errors.UsageError(_FOR_URLS)
     draft = _asked(kit_id, server, timeout_s, {**client, "yes": yes}, root=root)
     changes = server_review.approve(draft, before, update=update, yes=yes, known=known)
     server_kits.keep_in_project(root, [draft], activate=activate)
@@ -147,6 +147,9 @@ def command(
     active = () if root is None else project.read_config(root).active_kits
     _report(draft, changes, update=update, active=active, as_json=as_json)
     return None
+
+
+_FOR_URLS: Final = "--client-id, --client-secret, --redirect-host and --port are for --url"
 
 
 def _refuse_options_of_one(about_one: Mapping[str, object], client: JsonObject) -> None:

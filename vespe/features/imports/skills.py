@@ -141,6 +141,8 @@ def _front(path: str) -> JsonObject:
 
 
 def _tool(name: str, files: dict[str, TreeFile], front: JsonObject) -> Made:
+    if not all(map(is_seen, name.split("/"))):
+        raise InvalidDocument("its name has characters that cannot be seen")
     text = files[name].data.decode("utf-8", "replace")
     end = os.path.splitext(name)[1]
     beside = {
@@ -193,7 +195,8 @@ def _about(text: str, end: str) -> str:
         try:
             tree = ast.parse(text)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            raise InvalidDocument(f"is not Python: {error}") from None
+            why = str(error) or "it is nested too deeply"
+            raise InvalidDocument(f"is not Python: {why}") from None
         if all(
             isinstance(one, _DEFINING)
             or (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))
