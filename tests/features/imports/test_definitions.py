@@ -88,7 +88,7 @@ def test_a_manual_and_a_list_of_a_registry_are_read_as_kits_of_them_are(tmp_path
     (weather,), (first, _) = seen.values()
     assert weather.document["implementation_details"]["path"] == call["url"]
     assert first.document["schema"]["input"]["required"] == ["a"]
-    assert "nothing implements these tools" in warnings[0]
+    assert "these are only definitions, which cannot run" in warnings[0]
 
 
 def test_a_failure_midway_takes_away_what_was_made(

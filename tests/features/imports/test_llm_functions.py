@@ -110,11 +110,11 @@ def test_the_tools_run_as_they_did(source: Path, command: Command) -> None:
 def test_a_guard_is_a_hint_for_vespes_own_rules(source: Path) -> None:
     (one,) = [tool for tool in imported(source).tools if tool.name == "one"]
     assert one.document["annotations"] == {"destructiveHint": True}
-    assert any("let everything pass" in note for note in one.notes)
+    assert any("confirmation prompts on the terminal are turned off" in note for note in one.notes)
 
 
 def test_a_directory_without_tools_is_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="holds no tools"):
+    with pytest.raises(UsageError, match="does not contain tools"):
         imported(tmp_path)
 
 

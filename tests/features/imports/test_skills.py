@@ -84,5 +84,5 @@ def test_front_matter_that_cannot_be_read_is_no_matter(source: Path, front: str)
 
 def test_a_skill_without_scripts_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "SKILL.md").write_text(SKILL, encoding="utf-8")
-    with pytest.raises(UsageError, match="has no scripts/"):
+    with pytest.raises(UsageError, match="has no directory scripts/"):
         skills.import_skill(str(tmp_path), kit_id="kit", selection=Selection())

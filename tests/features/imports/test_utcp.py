@@ -161,7 +161,10 @@ def test_a_command_without_a_shell_is_one(
             "several commands",
         ),
         ({"call_template_type": "cli", "commands": [{"command": "cat x | sh"}]}, "needs a shell"),
-        ({"call_template_type": "cli", "command_name": "/opt/x"}, "path of another machine"),
+        (
+            {"call_template_type": "cli", "command_name": "/opt/x"},
+            "may not exist on other machines",
+        ),
         ({"call_template_type": "mcp", "config": {}}, "add-mcp"),
         ({"call_template_type": "graphql"}, "graphql"),
         ({"call_template_type": "http", "url": "https://$HOST/x"}, "variable"),

@@ -183,7 +183,7 @@ def _definitions(
 ) -> list[tuple[str, JsonValue]]:
     if isinstance(document, dict) and not document.keys().isdisjoint(("openapi", "swagger")):
         raise errors.InvalidDocument(
-            "describes an API, and holds no definitions of tools", path=path, hint=_ELSE
+            "is an API description and contains no tool definitions", path=path, hint=_ELSE
         )
     found = list(definition_shapes.definitions_in(document))
     known = [str(_name(definition)) for _, definition in found]

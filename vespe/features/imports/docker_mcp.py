@@ -79,8 +79,8 @@ def import_list(documents: Documents, *, kit_id: str, selection: Selection) -> I
         tools=tuple(tools.values()),
         left_out=tuple(left_out),
         notes=(
-            f"nothing implements these tools here: `vespe kit add-mcp NAME -- {start}` asks the "
-            "server itself, and its tools run",
+            f"these are only definitions, which cannot run: `vespe kit add-mcp NAME -- {start}` "
+            "adds the server with tools that run",
         ),
         unselected=len(every) - len(wanted),
     )
@@ -112,7 +112,7 @@ def _tool(at: At, schemas: Schemas) -> Made:
     document: JsonObject = {
         "name": slug(source),
         "description": short(plain(at.text("description")))
-        or f"The tool {plain(source)} of a server that says no more of it.",
+        or f"The tool {plain(source)} of a server, which does not describe it.",
         "schema": {"input": {**schema, **({"$defs": definitions} if definitions else {})}},
         **({"annotations": annotations} if annotations else {}),
     }
@@ -129,7 +129,7 @@ def _annotations(at: At) -> tuple[JsonObject, list[str]]:
     for key, one in at.get("annotations").items():
         kind = _ANNOTATIONS.get(key)
         if kind is None or not isinstance(one.value, kind):
-            odd.append(f"its annotation {plain(key)} is left out: MCP has no such annotation")
+            odd.append(f"its annotation {plain(key)} is left out: MCP does not define it")
         else:
             found[key] = plain(one.value) if kind is str else one.value
     return found, odd

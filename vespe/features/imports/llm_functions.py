@@ -66,7 +66,7 @@ def import_directory(source: str, *, kit_id: str, selection: Selection) -> Impor
             every.append((name, LeftOut(what=name, reason=str(error))))
     if not every:
         raise UsageError(
-            f"{source} holds no tools of llm-functions",
+            f"{source} does not contain tools of llm-functions",
             hint="it has tools/NAME.sh, .js or .py, or agents/NAME/tools.sh",
         )
     wanted = selected(
@@ -162,14 +162,15 @@ def _bash(name: str, text: str, stem: str) -> Iterator[Made]:
     notes = [f"it needs {', '.join(script.needs)} on PATH"] if script.needs else []
     notes += (
         [
-            "its guards, which ask a person at a terminal, let everything pass: "
-            "Vespe asks by its own rules"
+            "its confirmation prompts on the terminal are turned off: "
+            "Vespe asks instead, according to its own rules"
         ]
         if guards
         else []
     )
     notes += [
-        f"{variable.name} is not passed on: only what must be set is"
+        f"{variable.name} is not passed to the tool, because it is optional: only required "
+        "variables are"
         for variable in script.variables
         if not variable.required
     ]
@@ -234,7 +235,7 @@ def _javascript(name: str, text: str, stem: str) -> Iterator[Made]:
             set(re.findall(r"require\([\"'](?!node:|\.)([^\"']+)[\"']\)", text)) - _NODE
         )
         notes = (
-            [f"it needs the packages {', '.join(packages)} where Node finds them"]
+            [f"it needs the packages {', '.join(packages)}, installed where Node finds them"]
             if packages
             else []
         )
@@ -299,8 +300,7 @@ def _made(
     secrets = more.get("secrets") or []
     document: JsonObject = {
         "name": name,
-        "description": short(plain(description))
-        or f"The tool {name}, which says no more of itself.",
+        "description": short(plain(description)) or f"The tool {name}, which has no description.",
         "schema": {"input": schema},
         "implementation_details": details,
         **({"secrets": secrets} if secrets else {}),

@@ -21,7 +21,7 @@ _DOCUMENTS: Final[dict[str, Any]] = {
     "docker-mcp": (
         docker_mcp.is_list,
         docker_mcp.import_list,
-        "a list of tools as the Docker MCP registry keeps it",
+        "a list of tools in the format of the Docker MCP registry",
     ),
 }
 """For each kind that is one document: whether it is one, its import, and what it is not."""
@@ -83,8 +83,8 @@ def _directory(source: str, *, kit_id: str, kind: str | None, selection: Selecti
     if kind in (None, "llm-functions"):
         return llm_functions.import_directory(source, kit_id=kit_id, selection=selection)
     raise UsageError(
-        f"{source} is a directory, and a source of the kind {kind} is one file",
-        hint="name the file in it",
+        f"{source} is a directory, but a source of the kind {kind} must be a file",
+        hint="give the path of the file in it",
     )
 
 

@@ -85,7 +85,7 @@ def import_skill(source: str, *, kit_id: str, selection: Selection) -> Imported:
     scripts = os.path.join(root, "scripts")
     if not os.path.isdir(scripts) or os.path.islink(scripts):
         raise UsageError(
-            f"{source} has no scripts/, and only a skill's scripts can be tools",
+            f"{source} has no directory scripts/: only the scripts of a skill can become tools",
             hint="clients read the skill itself as it is",
         )
     files = trees.read_tree(scripts)
@@ -158,9 +158,9 @@ def _tool(name: str, files: dict[str, TreeFile], front: JsonObject) -> Made:
         "arguments": {
             "type": "array",
             "items": {"type": "string"},
-            "description": "The words behind the program's name, as in a shell.",
+            "description": "The command-line arguments of the program.",
         },
-        "stdin": {"type": "string", "description": "What the program reads on its standard input."},
+        "stdin": {"type": "string", "description": "The standard input of the program."},
     }
     about = (
         plain(_about(text, end))

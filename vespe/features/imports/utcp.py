@@ -122,7 +122,7 @@ class _Reader:
         document: JsonObject = {
             "name": name,
             "description": short(plain(at.text("description")))
-            or f"The tool {plain(source)} of a manual that says no more of it.",
+            or f"The tool {plain(source)} of a manual, which does not describe it.",
             "schema": {"input": schema},
             "implementation_details": details,
             "tags": _tags(at),
@@ -166,7 +166,7 @@ class _Reader:
         if _VARIABLE.search(url):
             raise _Unsaid(
                 f"its URL holds the variable {_VARIABLE.search(url)[0]}, "  # type: ignore[index]  # found above
-                "and a URL here stands as it is"
+                "but the URL of a tool must be literal"
             )
         try:
             self.hosts.append(parse_url(re.sub(r"\{[^{}]*\}", "x", url)).authority)
@@ -209,7 +209,7 @@ class _Reader:
             }
             said.append("it wants an access token of OAuth 2; getting one is not the tool's")
         elif kind:
-            raise _Unsaid(f"its authentication {kind} is not one that Vespe does")
+            raise _Unsaid(f"Vespe does not support its authentication {kind}")
 
     def _secret(self, text: str, word: str, secrets: dict[str, None], said: list[str]) -> str:
         """Return the slot of a secret; one that stands in the manual is not taken over."""
@@ -218,8 +218,8 @@ class _Reader:
         name = secret_name(self._kit_id, word)
         if text:
             said.append(
-                f"the value of {word} stands in the manual and is not taken over: "
-                f"it is the secret {name}"
+                f"the manual contains the value of {word}, which is not imported: "
+                f"store it as the secret {name}"
             )
         secrets[name] = None
         return f"${{env:{name}}}"
@@ -257,7 +257,7 @@ def _command(template: At, schema: JsonObject) -> JsonObject:
     )
     if not line or len(commands) > 1:
         raise _Unsaid(
-            "it is several commands in a shell, which Vespe does not start"
+            "it needs a shell to run several commands, and Vespe does not use one"
             if commands
             else "it names no command"
         )
@@ -271,8 +271,8 @@ def _command(template: At, schema: JsonObject) -> JsonObject:
         raise _Unsaid(f"its command cannot be read: {error}") from None
     if "/" in words[0]:
         raise _Unsaid(
-            f"its command {words[0]} is a path of another machine; "
-            "a tool starts what is found on PATH"
+            f"its command {words[0]} is a path, which may not exist on other machines; "
+            "a tool can only start a program on PATH"
         )
     argv: list[Any] = words[1:]
     if not commands:
@@ -283,4 +283,4 @@ def _command(template: At, schema: JsonObject) -> JsonObject:
 def _why(kind: str) -> str:
     if kind == "mcp":
         return "it is an MCP server's: `vespe kit add-mcp` takes those"
-    return f"it is called by {kind or 'a way that it does not name'}, which Vespe does not do"
+    return f"it is called by {kind or 'an unnamed protocol'}, which Vespe does not support"

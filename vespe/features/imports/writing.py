@@ -136,7 +136,7 @@ def check_target(target: str, *, update: bool) -> None:
         )
     if update and store.owner_of(target) is not None:
         raise Refused(
-            f"{target} is an installed kit, which is pinned and cannot be changed",
+            f"{target} is an installed kit. It is pinned, so it cannot be changed",
             hint="use --into DIR, where you edit it",
         )
 
@@ -276,10 +276,16 @@ def _mended(document: JsonObject, kit_id: str, judged: set[str]) -> tuple[list[s
         if not found:
             return notes, problem
         if turn < _MENDED - 2 and all(_taken_out(schema, one.pointer) for one in found):
-            notes += [f"{one.pointer} of its schema is left out: it {one.message}" for one in found]
+            notes += [
+                f"{one.pointer} of its schema is left out, because it {one.message}"
+                for one in found
+            ]
         elif schema.pop("$defs", None) is not None:
             schema["properties"] = _opened(schema["properties"])
-            notes.append(f"its schema {found[0].message}: what it refers to is left open")
+            notes.append(
+                f"its schema {found[0].message}, so any value is allowed where it refers to "
+                "another schema"
+            )
         else:
             return notes, problem
     return notes, problem

@@ -78,7 +78,7 @@ def test_addresses_are_fetched_where_asked_and_relative_ones_follow_their_own_ba
 
 
 def test_an_address_is_not_fetched_without_a_way_to() -> None:
-    with pytest.raises(UsageError, match="nothing was said to be fetched"):
+    with pytest.raises(UsageError, match="fetching was not allowed"):
         Documents("https://h.example/api.json")
 
 

@@ -108,7 +108,7 @@ def test_of_alternatives_the_first_that_can_be_sent_is(tmp_path: Path) -> None:
 )
 def test_what_cannot_be_sent_is_said(scheme: Any, tmp_path: Path) -> None:
     made = tool(tmp_path, [{"a": []}], **({} if scheme is None else {"a": scheme}))
-    assert any("its security a" in note for note in made.notes)
+    assert any("its security scheme a" in note for note in made.notes)
 
 
 @pytest.mark.parametrize("security", [[], [{}], [{}, {"a": []}]])

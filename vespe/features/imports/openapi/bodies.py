@@ -62,7 +62,9 @@ class Bodies:
             said.text("description"),
         )
         if others := [one for one in media if one != name]:
-            made.notes.append(f"its body is sent as {name}; it may be {', '.join(others)} too")
+            made.notes.append(
+                f"its body is sent as {name}; the API also accepts {', '.join(others)}"
+            )
         return made
 
     def older(self, parameter: At, consumes: list[str]) -> Body:
@@ -80,7 +82,9 @@ class Bodies:
             parameter.text("description"),
         )
         if others := [one for one in consumes if one != name]:
-            made.notes.append(f"its body is sent as {name}; it may be {', '.join(others)} too")
+            made.notes.append(
+                f"its body is sent as {name}; the API also accepts {', '.join(others)}"
+            )
         return made
 
     def _made(self, name: str, media: At) -> Body:
@@ -95,12 +99,14 @@ class Bodies:
         if media.get("itemSchema").value is not None or bare.endswith(
             ("-seq", "ndjson", "jsonl", "x-json-lines")
         ):
-            made.notes.append(f"its body is {name}, a sequence of items: it is given as one string")
+            made.notes.append(
+                f"its body is {name}, a sequence of items, which is passed as one string"
+            )
         text = bare.startswith("text/") or bare.endswith(
             ("xml", "yaml", "json-seq", "ndjson", "jsonl", "graphql", "javascript")
         )
         made.content = {"text" if text else "binary": "{body}", **sent}
-        about = f"The body, a text in {name}." if text else _FILE
+        about = f"The body, as a string in {name}." if text else _FILE
         made.schema.schema = {"type": "string", "description": about}
         if (
             text
@@ -108,8 +114,8 @@ class Bodies:
             and self._schemas.kinds(schema) not in ({"string"}, set())
         ):
             made.notes.append(
-                f"its body is {name}, which is given as a string: "
-                "its schema is not a tool's to write out"
+                f"its body is {name}, which is passed as a string: "
+                "Vespe cannot build it from its schema"
             )
         return made
 
@@ -126,7 +132,7 @@ class Bodies:
                 encoding[name] = entry
         for key in ("prefixEncoding", "itemEncoding"):
             if media.get(key).value is not None:
-                made.notes.append(f"`{key}` cannot be said of a form here")
+                made.notes.append(f"`{key}` is not supported for a form")
         made.content = {
             "multipart" if multipart else "form": "{body}",
             **(sent if bare not in (_FORM, "multipart/form-data") else {}),

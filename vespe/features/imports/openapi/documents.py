@@ -97,7 +97,7 @@ class Documents:
                 return at
             at = self.resolve(reference, at.base)
         raise Unresolved(
-            f"{reference} leads back to itself, or through more than {_MAX_CHAIN} others"
+            f"{reference} refers back to itself, or through more than {_MAX_CHAIN} other references"
         )
 
     def _address(self, address: str, base: str) -> str:
@@ -112,7 +112,7 @@ class Documents:
     def _check(self, target: str, reference: str) -> None:
         if _REMOTE.match(target):
             if not self._follow or self._fetch is None:
-                raise Unresolved(f"{reference} is at an address: --fetch lets it be fetched")
+                raise Unresolved(f"{reference} is a URL, which is fetched only with --fetch")
         elif (
             _SCHEME.match(target)
             or not self._directory
@@ -129,21 +129,21 @@ class Documents:
                 "the directory of the description"
             )
         if len(self._documents) >= MAX_DOCUMENTS:
-            raise Unresolved(f"{reference} would be one of more than {MAX_DOCUMENTS} documents")
+            raise Unresolved(f"{reference} cannot be read: the limit is {MAX_DOCUMENTS} documents")
 
     def _read(self, target: str, base: str) -> Any:
         if _REMOTE.match(target):
             if self._fetch is None:
                 raise UsageError(
-                    f"{target} is an address, and nothing was said to be fetched",
-                    hint="say --fetch",
+                    f"{target} is a URL, and fetching was not allowed",
+                    hint="pass --fetch",
                 )
             data = self._fetch(target)
         else:
             data = atomic.read_bytes(os.path.realpath(target), limit=self._left)
         if len(data) > self._left:
             raise InvalidDocument(
-                f"is, with the others, larger than {MAX_BYTES} bytes", path=target
+                f"is too large: all documents together can have {MAX_BYTES} bytes", path=target
             )
         self._left -= len(data)
         self._documents[target] = parse_foreign(data, path=target)
@@ -154,7 +154,7 @@ class Documents:
         if fragment and not fragment.startswith("/"):
             found = self._named().get(f"{document.base}#{fragment}")
             if found is None:
-                raise Unresolved(f"{reference} names an anchor that is nowhere")
+                raise Unresolved(f"{reference} names an anchor that does not exist")
             return found
         try:
             value = pointers.resolve_pointer(document.value, fragment)

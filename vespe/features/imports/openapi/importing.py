@@ -36,7 +36,7 @@ def import_openapi(documents: Documents, *, kit_id: str, selection: Selection) -
     )
     if operations and not chosen:
         raise UsageError(
-            f"none of the {len(operations)} operations fits --tag and --path",
+            f"none of the {len(operations)} operations matches your selection (--tag, --path)",
             hint=_offered(operations),
         )
     if len(chosen) > MAX_TOOLS:
@@ -126,4 +126,4 @@ def _offered(operations: list[Operation]) -> str:
 def _beside(documents: Documents) -> Iterator[str]:
     webhooks = sum(1 for key in ("webhooks", "x-webhooks") for _ in documents.root.get(key).items())
     if webhooks:
-        yield f"{webhooks} webhooks are calls that the API makes itself, and become no tools"
+        yield f"{webhooks} webhooks are left out: the API makes these calls itself"

@@ -123,9 +123,9 @@ def finished(
             and most is not None
             and (least > most or (least == most and "exclusive" in low + high))
         ):
-            notes[f"`{low}` {least} and `{high}` {most} exclude each other, and are left out"] = (
-                None
-            )
+            notes[
+                f"`{low}` {least} and `{high}` {most} contradict each other, and are left out"
+            ] = None
             del made[low], made[high]
     _parts(made, notes)
     return _nullable(_flat(made), said)
@@ -202,8 +202,8 @@ def _texts(said: JsonObject, made: JsonObject, notes: dict[str, None]) -> None:
         else:
             shown = plain(short(pattern, most=120))
             notes[
-                f"the pattern {shown} is not one that an engine in linear time takes, "
-                "and is left to the server"
+                f"the pattern {shown} needs a backtracking engine, so Vespe does not check it; "
+                "the server does"
             ] = None
             made["description"] = f"{made.get('description', '')} Must match {shown}".strip()
 
@@ -249,7 +249,7 @@ def _required(said: JsonObject, made: JsonObject, hidden: Set[str], notes: dict[
             continue
         if known.get(name) is False or (closed and name not in known):
             notes[
-                f"{short(name, most=60)} is required and not allowed, and so is not required here"
+                f"{short(name, most=60)} is required but not allowed, so here it is not required"
             ] = None
         else:
             kept.append(name)
@@ -332,7 +332,7 @@ def _parts(made: JsonObject, notes: dict[str, None]) -> None:
         names |= {"integer"} if "number" in names else set()
         allowed = names if allowed is None else allowed & names
     if allowed is not None and not allowed:
-        notes["the types in an `allOf` exclude each other, and are left out"] = None
+        notes["the types in an `allOf` contradict each other, and are left out"] = None
         for part in typed:
             del part["type"]
 

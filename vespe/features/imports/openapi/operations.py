@@ -93,7 +93,8 @@ class Builder:
         """Return the tool of an operation under a name, or why it is none."""
         if operation.method not in METHODS:
             return LeftOut(
-                what=operation.source, reason=f"Vespe sends no method {operation.method}"
+                what=operation.source,
+                reason=f"Vespe does not support the method {operation.method}",
             )
         server = servers.server_of(
             self._documents,
@@ -170,7 +171,8 @@ class Builder:
         for one in found:
             if one.place == "path" and one.name not in in_path:
                 parts.notes.append(
-                    f"the parameter {one.name} is said to be in the path, which has no place for it"
+                    f"the parameter {one.name} is declared as part of the path, but the path does "
+                    "not contain it"
                 )
             else:
                 kept.append(one)
@@ -188,7 +190,7 @@ class Builder:
             if name not in described
         ]
         parts.notes += [
-            f"the path's {one.name} is described nowhere; it is taken as a string" for one in bare
+            f"{one.name} in the path is not described, so it is a string" for one in bare
         ]
         return [*bare, *kept]
 
@@ -202,7 +204,7 @@ class Builder:
             return
         if header in OWN_HEADERS:
             parts.notes.append(
-                f"the header {one.name} is the connection's own, and no tool's to set"
+                f"the header {one.name} belongs to the connection, so a tool cannot set it"
             )
             return
         if one.note:
@@ -272,7 +274,7 @@ class Builder:
             return
         if not one.required:
             parts.notes.append(
-                f"the parameter {one.name} is a credential that need not be sent, and is not"
+                f"the parameter {one.name} is an optional credential, and is not sent"
             )
             return
         slot = self._security.as_secret(credentials, one.name)

@@ -114,7 +114,7 @@ def _read(said: At) -> Parameter | None:
         and wanted not in (*_STYLES[place], "tabDelimited", "spaceDelimited", "pipeDelimited")
     ):
         note, wanted = (
-            f"a {place} does not take the style {wanted}; it is written as {_DEFAULTS[place]}",
+            f"a {place} cannot have the style {wanted}, so {_DEFAULTS[place]} is used",
             _DEFAULTS[place],
         )
         style = {"style": wanted, "explode": style["explode"]}

@@ -150,7 +150,7 @@ class Schemas:
                 break
             last, reference = reference, target.value["$ref"]
         else:
-            made.notes[f"{last} leads back to itself"] = None
+            made.notes[f"{last} refers only to itself"] = None
             return {}
         poly = whole and self._variants.has_children(target)
         key = (id(target.value), poly)
@@ -189,7 +189,7 @@ class Schemas:
         if not isinstance(value, dict):
             if value is not None:
                 made.notes[
-                    "one of its schemas is neither an object nor true or false, and is left open"
+                    "one of its schemas is neither an object nor a boolean, so it allows any value"
                 ] = None
             return {}
         if depth > MAX_DEPTH or made.subschemas > _MAX_SUBSCHEMAS:

@@ -48,7 +48,10 @@ class Security:
         if any(not one.value for one in alternatives):
             others = ", ".join(dict.fromkeys(name for one in alternatives for name in one.value))
             return Credentials(
-                notes=[f"it may be called without credentials, and is; it takes {others} too"]
+                notes=[
+                    "it can be called without credentials, so none are sent; it also accepts "
+                    f"{others}"
+                ]
                 if others
                 else []
             )
@@ -62,12 +65,12 @@ class Security:
             try:
                 scheme = self._documents.follow(self._schemes.get(name))
             except Unresolved as error:
-                made.notes.append(f"its security {name} cannot be read: {error}")
+                made.notes.append(f"its security scheme {name} cannot be read: {error}")
                 continue
             if isinstance(scheme.value, dict):
                 self._add(name, scheme, made)
             else:
-                made.notes.append(f"its security {name} is described nowhere")
+                made.notes.append(f"its security scheme {name} is not described")
         return made
 
     def _add(self, name: str, scheme: At, made: Credentials) -> None:
@@ -84,7 +87,7 @@ class Security:
             about = (
                 "a bearer token"
                 if kind == "http"
-                else f"an access token of {scheme.text('type')}; getting one is not the tool's"
+                else f"an access token of {scheme.text('type')}, which you obtain yourself"
             )
             made.auth = {"type": "bearer", "token": self._secret(made, name, about=about)}
         elif kind == "http" and http not in (
@@ -100,12 +103,12 @@ class Security:
             )
         else:
             said = f"{scheme.text('type') or 'of no type'} {http}".strip()
-            made.notes.append(f"its security {name} is {said}, which Vespe cannot do")
+            made.notes.append(f"its security scheme {name} is {said}, which Vespe does not support")
 
     def _api_key(self, name: str, scheme: At, made: Credentials) -> None:
         place, key = _PLACES.get(scheme.text("in").lower()), scheme.text("name")
         if place is None or not key:
-            made.notes.append(f"its security {name} does not say where the key is sent")
+            made.notes.append(f"its security scheme {name} does not say where the key is sent")
             return
         about = f"sent in the {scheme.text('in').lower()} as {key}"
         made.args.setdefault(place, {})[key] = self._secret(made, name, about=about)
