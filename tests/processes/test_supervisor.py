@@ -3,6 +3,7 @@ subreaper (macOS).
 """
 
 import contextlib
+import errno
 import os
 import runpy
 import signal
@@ -16,7 +17,7 @@ import pytest
 
 from tests.processes.test_process import ESCAPES, alive, gone, seen
 from vespe import defaults
-from vespe.processes import child_scripts, process
+from vespe.processes import child_scripts, process, supervisor
 
 SCRIPT = str(Path(child_scripts.__file__).with_name("supervisor.py"))
 MACOS = "import sys; sys.platform = 'darwin'\n"
@@ -321,3 +322,14 @@ def test_whoever_shares_this_process_group_is_never_taken_for_the_tools() -> Non
     here, own = os.getpid(), os.getpgrp()
     # A child that has not left the group yet, and, listed behind it, a stranger in that group.
     assert tree.by_listing({60: (here, own), 61: (1, own), 62: (1, 52)}) == [60, 62]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no process is forked this way elsewhere")
+def test_where_its_threads_cannot_be_counted_a_process_is_not_forked_as_it_stands(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def broken(*_: object) -> list[str]:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(os, "listdir", broken)
+    assert supervisor.is_single() is False

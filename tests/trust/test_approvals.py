@@ -2,6 +2,7 @@
 a place.
 """
 
+import errno
 import json
 import os
 import shutil
@@ -310,3 +311,15 @@ def test_the_texts_of_an_approval_are_told_for_its_own_bytes_alone_and_go_with_i
     assert approvals.texts_of(again) == {"tool/b": "two"}
     approvals.forget("/p", [at("/p")])
     assert list(store(home).iterdir()) == []
+
+
+def test_an_approval_is_stored_though_its_directory_cannot_be_listed_to_sweep_it(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> list[str]:
+        raise OSError(errno.EIO, "Input/output error")
+
+    with monkeypatch.context() as disk:
+        disk.setattr(os, "listdir", broken)
+        approvals.store_place("place", place(tmp_path))
+    assert approvals.find_place("place", place(tmp_path)) is not None

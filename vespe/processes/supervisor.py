@@ -358,9 +358,12 @@ def execute(argv: list[bytes], env: dict[bytes, bytes]) -> None:
 
 def is_single() -> bool:
     """Whether this process has one thread, so that a fork of it can go on without an exec; never
-    outside Linux.
+    outside Linux, and not where that cannot be read.
     """
-    return LINUX and len(os.listdir("/proc/self/task")) == 1
+    try:
+        return LINUX and len(os.listdir("/proc/self/task")) == 1
+    except OSError:
+        return False
 
 
 def run_here(command: "dict[str, Any]") -> None:

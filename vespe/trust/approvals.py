@@ -268,9 +268,10 @@ def _store(
     except OSError as error:
         raise StorageError("make", where, error) from error
     with atomic.locked(where):
-        for left in _listed():
-            if left.endswith(".tmp"):
-                _remove(left)
+        with contextlib.suppress(StorageError):  # the next one sweeps
+            for left in _listed():
+                if left.endswith(".tmp"):
+                    _remove(left)
         for path, other in {**(beside or {}), os.path.join(where, name): document}.items():
             atomic.write_atomic(path, strict_json.dump_json(other), mode=0o600)
     return _approval(document)
