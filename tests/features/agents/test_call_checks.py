@@ -46,7 +46,11 @@ def test_the_nulls_of_strict_mode_are_taken_out_where_the_tool_was_shown_in_it()
 
 
 def test_an_unknown_name_is_told_with_the_nearest_ones_and_no_name_is_told_so() -> None:
-    for name, said in (("ff", "did you mean f?"), ("zzzz", "there is f"), ("", "names no tool")):
+    for name, said in (
+        ("ff", "did you mean f?"),
+        ("zzzz", "the tools are f;"),
+        ("", "names no tool"),
+    ):
         made = check(ModelCall(call_id="c", name=name), {"f": TOOL})
         assert isinstance(made, CallResult) and said in made.message["content"]
 

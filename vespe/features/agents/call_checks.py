@@ -139,6 +139,8 @@ def _unknown(name: str, tools: Mapping[str, Tool]) -> str:
     known = (
         f"did you mean {' or '.join(close)}?"
         if close
-        else f"there is {', '.join(list(tools)[:20]) or 'none'}"
+        else f"the tools are {', '.join(list(tools)[:20])}"
+        if tools
+        else "no tool is available"
     )
     return f"there is no tool called {name[:64]!r} here: {known}"

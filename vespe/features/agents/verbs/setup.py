@@ -14,9 +14,10 @@ from vespe import errors
 from vespe.adapters.modes import MODES
 from vespe.calls import policy_answers
 from vespe.calls.path import CallPath, open_path
-from vespe.calls.policy import POLICIES
+from vespe.calls.policy import POLICIES, policy_of
 from vespe.cli import options, questions, report
 from vespe.documents.near import join_words
+from vespe.features.agents import tool_sets
 from vespe.features.agents.agent import Agent, AgentOptions
 from vespe.features.agents.limits import MAX_CALLS, MAX_ITERATIONS, Limits
 from vespe.features.agents.providers import PROVIDERS, provider_class, provider_names
@@ -286,6 +287,8 @@ class Wanted:
         )
         path = replace(path, asker=questions.asker())
         agent = Agent(provider, path, options=chosen, transcript=transcript, on_event=shown.event)
+        if names:
+            _warn_of_hidden(path, names)
         # Off for commands that live for a moment, but a conversation may be long. The tools were
         # loaded before, and stay: to look for garbage among 10,000 of them took 0.15 s of 1.0.
         gc.freeze()
@@ -316,6 +319,17 @@ def _say_denied(root: str) -> None:
             f"{join_words(names, most=4)} are denied by your earlier answers; `vespe agent "
             "answers --forget TOOL` asks again"
         )
+
+
+def _warn_of_hidden(path: CallPath, names: tuple[str, ...]) -> None:
+    """Name the chosen tools that the model does not see, because every call of them is denied."""
+    policy = policy_of(path)
+    for tool in tool_sets.chosen(path.workspace, names=names, registry=path.registry):
+        if policy.why_never(tool):
+            report.warn(
+                f"the model does not see {report.one_line(tool.name)}, because `approvals.deny` or "
+                "an earlier answer of yours denies it"
+            )
 
 
 def _say_wait(error: errors.ProviderError, seconds: float) -> None:
