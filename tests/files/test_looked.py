@@ -20,6 +20,7 @@ def tree(tmp_path: Path) -> Path:
     (tmp_path / "a/b/file").write_text("x", encoding="utf-8")
     (tmp_path / "link").symlink_to("way/on")
     (tmp_path / "way/on").symlink_to("../end/real")
+    (tmp_path / "a/dangling").symlink_to("../end/later")
     (tmp_path / "busy/one").touch()
     _grow_old(tmp_path)
     return tmp_path
@@ -38,6 +39,9 @@ def _noted(tree: Path) -> Looked:
     noted.place(str(tree / "a/b/c/none"))
     noted.through(str(tree / "link/x"))
     noted.content(str(tree / "a/b/file"))
+    noted.place(str(tree / "a/no/such/place"))
+    noted.content(str(tree / "a/b/absent"))
+    noted.content(str(tree / "a/dangling"))
     noted.place(str(tree / "busy/one"))
     noted.place(str(tree / "busy/later"))
     noted.place(str(tree / "busy/sub"))
@@ -64,6 +68,9 @@ def _link(path: Path, target: str) -> None:
 
 CHANGES: dict[str, Callable[[Path], object]] = {
     "what was not there is made": lambda tree: (tree / "a/b/c/none").touch(),
+    "its directory was not there either": lambda tree: (tree / "a/no/such").mkdir(parents=True),
+    "a file that was to be read is made": lambda tree: (tree / "a/b/absent").touch(),
+    "a link leads to something now": lambda tree: (tree / "end/later").touch(),
     "a directory above is replaced": lambda tree: _replace(tree / "a"),
     "one above is moved, and a link put there": lambda tree: _move(tree / "a", "moved"),
     "a link on the way leads elsewhere": lambda tree: _link(tree / "way/on", "../end"),
@@ -84,7 +91,7 @@ def test_a_change_of_what_was_asked_is_noticed(
     tree: Path, change: Callable[[Path], object]
 ) -> None:
     noted = _noted(tree)
-    assert noted.is_settled() and noted.holds() and noted.holds_where_busy()
+    assert noted.settle() and noted.holds() and noted.holds_where_busy()
     change(tree)
     assert not (noted.holds() and noted.holds_where_busy())
 
@@ -104,7 +111,7 @@ def test_what_was_not_asked_may_change(tree: Path) -> None:
 
 def test_what_changed_just_now_is_not_settled(tree: Path) -> None:
     (tree / "a/b/c/new").touch()
-    assert not _noted(tree).is_settled()
+    assert not _noted(tree).settle()
 
 
 def test_a_list_of_a_busy_directory_says_what_is_there_but_for_what_calls_make(tree: Path) -> None:

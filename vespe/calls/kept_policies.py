@@ -259,7 +259,7 @@ def _keep(key: tuple[object, ...], made: _Made) -> None:
     """
     with _lock:
         gone = [_kept.pop(key, None)]
-        if made.looked.is_settled():
+        if made.looked.settle():
             gone += [_kept.pop(next(iter(_kept)))] if len(_kept) >= _MOST else []
             _kept[key] = made
         elif made.shared is not None:

@@ -95,9 +95,24 @@ class Looked:
             was = stamp(path)
             self._listed[path] = was if are_settled((was,)) else None, _names(path)
 
-    def is_settled(self) -> bool:
-        """Whether equal stamps mean an equal answer: nothing changed just now."""
-        return are_settled(self._followed.values()) and are_settled(self._themselves.values())
+    def settle(self) -> bool:
+        """Say whether equal stamps mean an equal answer: nothing changed just now. To be asked
+        once, when all is noted.
+
+        What is not there is told by its directory's stamp from now on. A call that looks at
+        everything asks the system for 70 to 80 files so, in place of 140 to 160.
+        """
+        if not (are_settled(self._followed.values()) and are_settled(self._themselves.values())):
+            return False
+        absent = [
+            path
+            for path, was in self._followed.items()
+            # asked again, since it may have come before its directory was looked at
+            if was is None and os.path.dirname(path) in self._followed and not os.path.lexists(path)
+        ]
+        for path in absent:
+            del self._followed[path]
+        return True
 
     @property
     def followed(self) -> Iterable[str]:
