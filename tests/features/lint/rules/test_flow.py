@@ -117,7 +117,9 @@ def test_it_is_an_error_where_all_three_are_stated_and_a_warning_where_one_is_as
     bounds = Bounds(has_project=True)
     guess = one("read_inbox", "reads_private", assumed=frozenset({"reads_private"}))
     ((_, assumed),) = RULES[0].check((guess, PAGE, SEND), bounds)
-    assert assumed.severity == "warning" and "say in config.json" in (assumed.fix or "")
+    assert assumed.severity == "warning" and "state `effects` in the config.json" in (
+        assumed.fix or ""
+    )
     ((_, stated),) = RULES[0].check((guess, INBOX, PAGE, SEND), bounds)
     assert stated.severity is None and "read_inbox" in stated.message
 

@@ -94,7 +94,7 @@ def _literals(subject: Subject) -> Iterator[Found]:
                     "`${env:NAME}` is only replaced in `implementation_details.args`; here it "
                     "is passed on unchanged"
                 )
-                yield Found(message=message, pointer=at, fix="write the value that is meant")
+                yield Found(message=message, pointer=at, fix="write the intended value")
 
 
 @rule("safety-unused-secret", "warning")

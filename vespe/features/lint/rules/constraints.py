@@ -328,15 +328,15 @@ def _unreachable(subject: Subject) -> Iterator[Found]:
             for index, sub in enumerate(subs[:100]):
                 if sub in subs[:index]:
                     what = (
-                        "no value can match exactly one"
+                        "no value can match exactly one of the two"
                         if key == "oneOf"
-                        else "the second is never reached"
+                        else "the second has no effect"
                     )
                     yield Found(
                         part=node.part,
                         pointer=f"{node.pointer}/{key}/{index}",
                         fix="remove one of the two",
-                        message=f"this part of `{key}` stands in it twice: {what} of the two",
+                        message=f"`{key}` contains this schema twice: {what}",
                     )
                 elif key == "anyOf" and sub in ({}, True) and len(subs) > 1:
                     yield Found(

@@ -23,6 +23,10 @@ _COST: Final = {"reads_private": 3, "reads_untrusted": 3, "sends_out": 1}
 """Asking before a tool that reads interrupts more often than asking before one that sends."""
 _NAMED: Final = 5
 _LATER: Final = '"approvals": {"flow": "ask"}'
+_CORRECTED: Final = (
+    "if an assumed effect is wrong, state `effects` in the config.json of the tool "
+    "(`vespe tool show NAME` lists them)"
+)
 _PLAIN: Final = {
     "reads_private": bm25.words(
         "secret password credential iban account transaction user email inbox message file "
@@ -174,7 +178,7 @@ def _exfiltration(outlines: Sequence[Outline], bounds: Bounds) -> Iterator[tuple
             message=f"possible data leak without approval: a model could {told}",
             fix=f"ask before {_these(flow)}, in .vespe/config.json: {_cut(flow)}; "
             f"or {_LATER} asks after untrusted content was read"
-            + ("" if flow.stated else "; or say in config.json what the tools do: `effects`"),
+            + ("" if flow.stated else f"; or, {_CORRECTED}"),
         ),
     )
 

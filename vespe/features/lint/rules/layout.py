@@ -159,7 +159,7 @@ def _kit_id(subject: Subject) -> Iterator[Found]:
         yield Found(
             pointer="/kit_id",
             message=f"names the kit {short(claimed)}, but the tool is not in a kit",
-            fix="take `kit_id` out",
+            fix="remove `kit_id`",
             severity="warning",
         )
 

@@ -205,7 +205,7 @@ def _secrets(subject: Subject) -> Iterator[Found]:
     Bad: {"headers": {"Authorization": "Bearer ghp_…"}}
     Good: {"headers": {"Authorization": "Bearer ${env:GITHUB_TOKEN}"}}
     """
-    fix = "take it out, and revoke it"
+    fix = "remove it, and revoke it"
     if subject.api == "vespe":
         fix = (
             "name an environment variable in `secrets`, write ${env:NAME} in `args`, "
@@ -213,12 +213,12 @@ def _secrets(subject: Subject) -> Iterator[Found]:
         )
     for text, at in _suspects(subject, secret_shapes.secrets_in):
         for shape in secret_shapes.secrets_in(text):
-            yield Found(message=f"holds {shape.what} ({shape.begins})", pointer=at, fix=fix)
+            yield Found(message=f"contains {shape.what} ({shape.begins})", pointer=at, fix=fix)
     for text, path in own_files(subject):
         for shape in secret_shapes.secrets_in(text):
             line, column = _place(text, shape.at)
             yield Found(
-                message=f"holds {shape.what} ({shape.begins})",
+                message=f"contains {shape.what} ({shape.begins})",
                 file=path,
                 line=line,
                 column=column,

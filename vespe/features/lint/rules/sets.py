@@ -259,6 +259,6 @@ def _too_many(outlines: Outlines, bounds: Bounds) -> Said:
                         message=message,
                         target=limit.api,
                         severity=limit.severity,
-                        fix="offer fewer at a time",
+                        fix="show fewer tools, or let models search for them (tools mode `bridge`)",
                     ),
                 )
