@@ -394,7 +394,7 @@ def test_a_pager_promises_a_question_only_where_one_comes(cloned: Path, tmp_path
     pager.chmod(0o755)
     body = "\n".join(f"x{number} = {number}" for number in range(60))
     python_tool(cloned / ".vespe/tools/tool-z", "aa", f"{body}\nreturn x1")
-    environment = {"PAGER": str(pager), "NO_COLOR": "1", "CI": ""}
+    environment: dict[str, Any] = {"PAGER": str(pager), "NO_COLOR": "1", "CI": ""}
     vespe_on_a_terminal("trust", cwd=cloned, typed="d tool-z/main.py\ny\n", **environment)
     seen = (cloned / "seen").read_text(encoding="utf-8")
     assert seen.count("Press q to leave this view. The question comes again after it.") == 2
