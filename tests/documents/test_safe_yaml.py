@@ -30,7 +30,7 @@ def test_yaml_is_read_with_the_safe_loader() -> None:
         ("!!int '" + "59:" * 2000 + "1'", "a number of more than 1,000 characters"),
         ("a: [.nan]", "a number that JSON cannot represent"),
         (".inf: 1", "a number that JSON cannot represent"),
-        ('a: {"\\ud800": 1}', "surrogates not allowed"),
+        ('a: {"\\ud800": 1}', "not YAML"),
     ],
 )
 def test_yaml_that_is_unsafe_or_broken_is_refused(text: str | bytes, says: str) -> None:
@@ -43,4 +43,11 @@ def test_long_text_of_digits_is_text() -> None:
     assert safe_yaml.parse_yaml(f"a: '{digits}'\nb: 3 {digits}\n") == {
         "a": digits,
         "b": f"3 {digits}",
+    }
+
+
+def test_a_character_that_stands_as_two_escapes_is_one_as_in_json() -> None:
+    assert safe_yaml.parse_yaml('{"a": ["\\ud83d\\ude00"], "\\ud83d\\ude00": 1}') == {
+        "a": ["\U0001f600"],
+        "\U0001f600": 1,
     }

@@ -12,6 +12,7 @@ from vespe.models import JsonValue
 
 _LONG_NUMBER: Final = pattern(r"[-+]?[0-9][0-9A-Fa-fxob_:.]{1000,}")
 """What PyYAML may take for one number: it is quadratic in the places of one with colons."""
+_HALF: Final = pattern("[\ud800-\udfff]")
 _OF_CONSTRUCTORS: Final = (
     ArithmeticError,
     AttributeError,
@@ -34,9 +35,7 @@ def parse_yaml(
     text = decode_utf8(data, path) if isinstance(data, bytes) else data
     try:
         _refuse_yaml_bombs(text, path)
-        value = yaml.safe_load(text)
-        _refuse_unsaid(value, path)
-        return value
+        return _said(yaml.safe_load(text), path)
     except InvalidDocument:
         raise
     except yaml.YAMLError as error:
@@ -104,19 +103,19 @@ def _refuse_yaml_bombs(text: str, path: str) -> None:
             )
 
 
-def _refuse_unsaid(value: Any, path: str) -> None:
-    """Refuse `.nan`, `.inf` and lone surrogates, which have no JSON."""
-    waiting = [value]
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, dict):
-            waiting += [*one.keys(), *one.values()]
-        elif isinstance(one, (list, tuple, set)):
-            waiting += one
-        elif isinstance(one, float) and not math.isfinite(one):
-            raise InvalidDocument("has a number that JSON cannot represent", path=path)
-        elif isinstance(one, str) and not one.isascii():
-            one.encode("utf-8")  # UnicodeEncodeError is a ValueError
+def _said(value: Any, path: str) -> Any:
+    """Return a value as JSON says it: the halves of a character that stand as two escapes are one.
+    Refuses `.nan`, `.inf` and a lone half.
+    """
+    if isinstance(value, dict):
+        return {_said(key, path): _said(one, path) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_said(one, path) for one in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        raise InvalidDocument("has a number that JSON cannot represent", path=path)
+    if isinstance(value, str) and _HALF.search(value):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16")  # may raise ValueError
+    return value
 
 
 def parse_any_yaml(data: str, *, path: str = "") -> JsonValue:
