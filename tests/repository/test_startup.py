@@ -49,6 +49,8 @@ NOT_FOR_A_CALL |= {
     "bz2",
     "vespe.adapters",
     "vespe.documents.redaction",
+    "vespe.files.kept_directories",
+    "vespe.processes.keeper",
     "vespe.features.examples.examples",
 }
 PROBE = """

@@ -23,7 +23,6 @@ from vespe.errors import (
     ToolExecutionError,
 )
 from vespe.files import atomic, locations, repositories, unreviewed
-from vespe.files.kept_directories import Borrowed, KeptDirectories
 from vespe.files.private_copy import is_private_copy, private_directory
 from vespe.lazy import pattern, shlex
 from vespe.models import PERMISSIONS, Execution, Permissions, Tool
@@ -69,7 +68,7 @@ def confine(tool: Tool, context: Context, *, setting: str) -> Iterator[Context]:
     with (
         _temporary_directory(context, level)
         if (kept := _kept_directory(tool, context)) is None
-        else contextlib.nullcontext(Borrowed(kept, stays=False)) as (scratch, stays)
+        else contextlib.nullcontext((kept, False)) as (scratch, stays)
     ):
         reach = Reach(permissions.network or (), context)
         root = os.path.realpath(context.project_root)
@@ -271,20 +270,22 @@ def _kept_directory(tool: Tool, context: Context) -> str | None:
 
 def _temporary_directory(
     context: Context, level: str
-) -> contextlib.AbstractContextManager[Borrowed]:
-    """Return the temporary directory of one call; where nothing is left in it, and nothing else of
-    the call's own is in its sandbox, the next call of the tool has it too.
+) -> contextlib.AbstractContextManager[tuple[str, bool]]:
+    """Return the temporary directory of one call, and whether it may stay. Where nothing is left in
+    it, and nothing else of the call's own is in its sandbox, the next call of the tool has it too.
     """
     if context.workers is None or level != "namespaces" or is_private_copy(context.directory):
         return _new_directory()
+    from vespe.files.kept_directories import KeptDirectories
+
     directories = context.workers.directories(KeptDirectories)
     return directories.borrow((context.directory, context.project_root))
 
 
 @contextlib.contextmanager
-def _new_directory() -> Iterator[Borrowed]:
+def _new_directory() -> Iterator[tuple[str, bool]]:
     with private_directory() as path:
-        yield Borrowed(path, stays=False)
+        yield path, False
 
 
 def forks_calls(tool: Tool, context: Context) -> bool:

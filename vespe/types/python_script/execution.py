@@ -3,12 +3,13 @@ descriptor of its own.
 """
 
 import errno
+import functools
 import os
 import signal
 import sys
 import time
 from dataclasses import replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from vespe.calls.sandboxing import forks_calls
 from vespe.documents import strict_json
@@ -31,8 +32,6 @@ from vespe.files.private_copy import is_private_copy
 from vespe.lazy import hashlib, tempfile
 from vespe.models import Execution, Implementation, JsonObject, Tool
 from vespe.processes import ask_channel, child_scripts, process
-from vespe.processes.answering import AnsweringProcess, NoAnswer, ProcessAnswer
-from vespe.processes.keeper import Terms
 from vespe.processes.sandbox.held import READ_FILE, Policy
 from vespe.tool_types import Context, Executor, wants_to_be_kept
 from vespe.tools.permissions import LISTS
@@ -40,6 +39,10 @@ from vespe.tools.python.script_lock import MAX_BYTES, SUFFIX, Lock
 from vespe.tools.python.script_metadata import Metadata, python_satisfies, read_metadata
 from vespe.tools.templates import substitute_secrets
 from vespe.types.python_script import environments as script_environments
+
+if TYPE_CHECKING:
+    from vespe.processes.answering import NoAnswer, ProcessAnswer
+    from vespe.processes.keeper import Terms
 
 _HERE: Final = os.path.dirname(os.path.abspath(__file__))
 _CHILD, _VALUES = os.path.join(_HERE, "child.py"), os.path.join(_HERE, "values.py")
@@ -156,6 +159,8 @@ _NOT_KEPT: Final = "the process was not kept: only a tool that runs where it lie
 
 def _persistent(tool: Tool, command: process.Command, context: Context) -> process.Finished:
     """Have the process answer that keeps the tool's state; raises as `execute` does."""
+    from vespe.processes.answering import AnsweringProcess, NoAnswer
+
     began, name = time.monotonic(), command.name
     interpreter, message, workers = command.interpreter, command.message, context.workers
     if interpreter is None or workers is None:
@@ -195,7 +200,6 @@ def _persistent(tool: Tool, command: process.Command, context: Context) -> proce
             f"{name} returned more than {command.cap_bytes} bytes",
             kept=answer.body[: command.cap_bytes],
         )
-    spent = time.monotonic() - began
     return process.Finished(
         returncode=0,
         signal=None,
@@ -203,11 +207,8 @@ def _persistent(tool: Tool, command: process.Command, context: Context) -> proce
         stderr=answer.logs,
         result=answer.body,
         stderr_bytes=len(answer.logs),
-        duration_s=spent,
+        duration_s=time.monotonic() - began,
     )
-
-
-_FORKING: Final = Terms(max_calls=1000, max_idle_s=60.0)
 
 
 def _forked(command: process.Command, metadata: Metadata, context: Context) -> process.Finished:
@@ -215,6 +216,8 @@ def _forked(command: process.Command, metadata: Metadata, context: Context) -> p
     sandbox. Where no call can be a fork of it, the call has an interpreter of its own. Raises as
     `execute` does.
     """
+    from vespe.processes.answering import AnsweringProcess, NoAnswer
+
     interpreter, workers, policy = command.interpreter, context.workers, command.sandbox
     if interpreter is None or workers is None or policy is None:
         raise ValueError("a fork needs an interpreter, somebody who keeps it, and a sandbox")
@@ -237,7 +240,7 @@ def _forked(command: process.Command, metadata: Metadata, context: Context) -> p
             began, cancel = time.monotonic(), context.cancel
             until = began + command.timeout_s
             try:
-                with workers.forking.borrow(key, make, terms=_FORKING) as loan:
+                with workers.forking.borrow(key, make, terms=_forking()) as loan:
                     answer = loan.process.ask(
                         request, until=until, cancel=cancel, questions=command.questions
                     )
@@ -261,7 +264,7 @@ def _message_of(call: process.Command, policy: Policy, kept: str) -> dict[str, A
 
 
 def _finished(
-    answer: ProcessAnswer, command: process.Command, duration_s: float
+    answer: "ProcessAnswer", command: process.Command, duration_s: float
 ) -> process.Finished:
     """Read the answer of a process that has forked a call, which says how the fork ended where it
     said nothing itself.
@@ -284,7 +287,7 @@ def _finished(
     )
 
 
-def _call_ended(none: NoAnswer, command: process.Command) -> VespeError:
+def _call_ended(none: "NoAnswer", command: process.Command) -> VespeError:
     logs = _details(none.logs.decode("utf-8", "replace"))
     if none.reason == "late":
         late = TimedOut(command.name, seconds=command.timeout_s)
@@ -295,7 +298,16 @@ def _call_ended(none: NoAnswer, command: process.Command) -> VespeError:
     return ToolExecutionError(f"{command.name} returned no result: its process ended", details=logs)
 
 
-def _terms(tool: Tool, made_of: tuple[object, ...]) -> Terms:
+@functools.cache
+def _forking() -> "Terms":
+    from vespe.processes.keeper import Terms
+
+    return Terms(max_calls=1000, max_idle_s=60.0)
+
+
+def _terms(tool: Tool, made_of: tuple[object, ...]) -> "Terms":
+    from vespe.processes.keeper import Terms
+
     limits = tool.document["limits"]
     return Terms(
         made_of=made_of,
@@ -304,7 +316,7 @@ def _terms(tool: Tool, made_of: tuple[object, ...]) -> Terms:
     )
 
 
-def _unanswered(none: NoAnswer, name: str, timeout_s: float) -> VespeError:
+def _unanswered(none: "NoAnswer", name: str, timeout_s: float) -> VespeError:
     logs = _details(none.logs.decode("utf-8", "replace"))
     if none.reason == "late":
         late = TimedOut(name, seconds=timeout_s, then="was ended, and its state is lost")
