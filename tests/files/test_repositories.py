@@ -148,3 +148,22 @@ def test_a_project_with_too_many_directories_is_known_in_part(
         (tmp_path / f"project/{number}").mkdir(parents=True)
     made = repositories.find_repositories(str(tmp_path / "project"), most=4)
     assert made.whole is (count < 4)
+
+
+def test_what_was_listed_in_a_project_is_not_new_and_what_came_since_is(
+    home: Path, tmp_path: Path
+) -> None:
+    root = tmp_path / "project"
+    (root / ".vespe").mkdir(parents=True)
+    (root / ".envrc").touch()
+    while not are_settled([stamp(str(root))]):
+        time.sleep(0.01)
+    looked = repositories.find_repositories(str(root))
+    before = Executed((str(root),), looked.listed)
+    assert before.found == {f"{root}/.vespe", f"{root}/.envrc"} and before.new() == []
+    (root / ".hg").mkdir()
+    assert before.new() == [f"{root}/.hg"]
+    for name in ("HEAD", "objects", "refs"):
+        (root / name).mkdir()
+    bare = Executed((str(root),), repositories.find_repositories(str(root)).listed)
+    assert f"{root}/HEAD" in bare.found and before.new() == [f"{root}/.hg", f"{root}/HEAD"]

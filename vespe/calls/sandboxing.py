@@ -335,7 +335,7 @@ def _looking(made: Policy, root: str, found: repositories.Repositories | None) -
     if found is None:
         return made
     looked_at = (root, *map(os.path.dirname, found.found))
-    return replace(made, executed=repositories.Executed(looked_at))
+    return replace(made, executed=repositories.Executed(looked_at, found.listed))
 
 
 def _may_write(root: str, permissions: Permissions) -> bool:

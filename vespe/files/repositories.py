@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from vespe.errors import StorageError
 from vespe.files import atomic, digests, locations
-from vespe.files.stamps import are_settled, stamp
+from vespe.files.stamps import Stamp, are_settled, stamp
 from vespe.lazy import pattern
 from vespe.records import dataclass
 
@@ -56,12 +56,15 @@ _MOST_MARKS: Final = 1 << 25
 class Repositories:
     """`found` are the paths of what each is known by, such as `/project/lib/.git`; `whole` says
     that every directory was looked at. `others` are files elsewhere that other programs take
-    commands from: `.envrc`, and the `HEAD` of a directory that is a repository itself.
+    commands from: `.envrc`, and the `HEAD` of a directory that is a repository itself. `listed` is
+    the stamp that the project's directory had before it was listed, and the names that were there
+    of those that matter; None where it could not be.
     """
 
     found: tuple[str, ...]
     whole: bool = True
     others: tuple[str, ...] = ()
+    listed: tuple[Stamp, frozenset[str]] | None = None
 
 
 def find_repositories(
@@ -80,8 +83,15 @@ def find_repositories(
         elif anew or not now < walk.believed <= now + _SHARE * 60:
             walk = _look(root, walk, most)
         found, others = walk.paths(repositories=True), walk.paths(repositories=False)
-    here = dict.fromkeys((*_at_once(root), *found))
-    return Repositories(found=tuple(filter(os.path.lexists, here)), whole=walk.whole, others=others)
+    was = stamp(root)  # first: what comes afterwards changes it
+    names, directories = _names_in(root)
+    here = dict.fromkeys((*_at_once(root, names, directories), *found))
+    return Repositories(
+        found=tuple(filter(os.path.lexists, here)),
+        whole=walk.whole,
+        others=others,
+        listed=None if names is None else (was, _NOTICED & names),
+    )
 
 
 def named_by_git(root: str) -> frozenset[str]:
@@ -102,16 +112,21 @@ class Executed:
 
     __slots__ = ("_stamps", "found")
 
-    def __init__(self, directories: Iterable[str]) -> None:
+    def __init__(
+        self, directories: Iterable[str], listed: tuple[Stamp, frozenset[str]] | None = None
+    ) -> None:
+        """Look at directories; `listed` is what `Repositories` says of the first one, which is not
+        asked for its names again.
+        """
+        first, *others = list(dict.fromkeys(directories))[:_MOST_LOOKED_AT]
         # first: what comes afterwards changes them
-        self._stamps = {
-            directory: stamp(directory)
-            for directory in list(dict.fromkeys(directories))[:_MOST_LOOKED_AT]
-        }
+        self._stamps = {first: stamp(first) if listed is None else listed[0]}
+        self._stamps |= {directory: stamp(directory) for directory in others}
         settled = are_settled(self._stamps.values())
         found: set[str] = set()
         for directory in self._stamps:
-            own, has_head = _own(directory)
+            names = None if listed is None or directory != first else listed[1]
+            own, has_head = _own(directory, names)
             found.update(own, _hooks(directory))
             # it may be a link, and what that leads to comes elsewhere
             if has_head or not settled:
@@ -133,11 +148,16 @@ class Executed:
         return sorted(now - self.found)
 
 
-def _own(directory: str) -> tuple[list[str], bool]:
-    """Return what is directly in a directory, and whether a `HEAD` is there."""
-    found = [path for name in _EXECUTED if os.path.lexists(path := f"{directory}/{name}")]
+def _own(directory: str, names: Collection[str] | None = None) -> tuple[list[str], bool]:
+    """Return what is directly in a directory, and whether a `HEAD` is there; `names` are those that
+    were listed there.
+    """
+    if names is None:
+        wanted = (*_EXECUTED, "HEAD")
+        names = [name for name in wanted if os.path.lexists(f"{directory}/{name}")]
+    found = [f"{directory}/{name}" for name in _EXECUTED if name in names]
     head = f"{directory}/HEAD"
-    has_head = os.path.lexists(head)
+    has_head = "HEAD" in names
     if has_head and all(os.path.exists(f"{directory}/{name}") for name in _BARE):
         found.append(head)
     return found, has_head
@@ -148,10 +168,9 @@ def _hooks(directory: str) -> Iterator[str]:
     return (f"{hooks}/{name}" for name in _names(hooks) if not name.endswith(".sample"))
 
 
-def _at_once(root: str) -> Iterator[str]:
+def _at_once(root: str, names: Collection[str] | None, directories: list[str]) -> Iterator[str]:
     """Return what is found without a walk; not all of it is there."""
-    here, directories = _names_in(root)
-    yield from _named(root, here)
+    yield from _named(root, NAMES if names is None else names)
     yield from (f"{entry}/{name}" for entry in directories for name in (".git", ".vespe"))
 
 
@@ -288,13 +307,15 @@ def _look(root: str, walk: _Walk, most: int) -> _Walk:
     return walk
 
 
-def _names_in(path: str) -> tuple[set[str], list[str]]:
-    """Return the names in a directory, and the paths of the directories there."""
+def _names_in(path: str) -> tuple[set[str] | None, list[str]]:
+    """Return the names in a directory, and the paths of the directories there; None where it cannot
+    be read.
+    """
     try:
         with os.scandir(path) as listed:
             entries = list(listed)
     except OSError:
-        return set(NAMES), []
+        return None, []
     directories = [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
     return {entry.name for entry in entries}, directories
 
