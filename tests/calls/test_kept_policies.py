@@ -696,3 +696,13 @@ def _until(holds: Callable[[], bool]) -> None:
     while not holds():
         assert time.monotonic() < deadline
         time.sleep(0.02)
+
+
+def test_what_a_call_plants_for_other_programs_is_told_by_that_call(world: Path) -> None:
+    leave = "import os\nif inputs['name']:\n    open(inputs['name'], 'w').close()\nreturn 1"
+    schema = {"type": "object", "additionalProperties": True}
+    python_tool(world / ".vespe/tools/tool-plant", "plant", leave, schema=schema)
+    with Project(world, trusted=True) as opened:
+        for name, told in (("", 0), ("", 0), (".envrc", 1), (".envrc", 0), ("other", 0)):
+            notes = opened.call("plant", name=name).notes
+            assert sum(note.startswith(".envrc is new") for note in notes) == told
