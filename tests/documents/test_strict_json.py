@@ -236,3 +236,32 @@ def test_a_merge_conflict_is_named_with_its_lines() -> None:
     assert "keep one side" in caught.value.hint
     with pytest.raises(InvalidDocument, match="is not JSON"):
         strict_json.parse_object("{\n ======= \n}", path="c.json")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1",
+        " 1",
+        "1\n",
+        "\t[1] \r\n",
+        "",
+        "  ",
+        "\x0c1",
+        "1\xa0",
+        "1 2",
+        '{"a": 1}}',
+        "[1,]\n",
+        "nul",
+    ],
+)
+def test_white_space_around_a_value_is_passed_over_as_the_standard_library_does(text: str) -> None:
+    try:
+        expected: object = json.loads(text)
+    except json.JSONDecodeError as error:
+        with pytest.raises(InvalidDocument) as caught:
+            strict_json.parse_json(text)
+        assert error.msg in str(caught.value)
+        assert (caught.value.line, caught.value.column) == (error.lineno, error.colno)
+    else:
+        assert strict_json.parse_json(text) == expected

@@ -168,10 +168,10 @@ class Snapshot:
         """Say whether all is as it was; with a name, whether that still means the tool that it
         meant, with the same bytes, at the price of a few calls of the system.
         """
-        if not self.firm or not self.near.hold():
+        tools, seen = looking.live.tools, looking.live.watch.number()
+        if not self.firm or not self.near.hold(seen):
             return False
-        tools = looking.live.tools
-        if not tools.refresh(exact=not name) or tools.version != self.version:
+        if not tools.refresh(exact=not name, seen=seen) or tools.version != self.version:
             return False
         item = self.tools.items_by_name.get(name)
         return not isinstance(item, Entry) or tools.stands(item.path)

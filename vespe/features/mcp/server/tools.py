@@ -406,13 +406,15 @@ class ServedTools:
 
     def _task_wish(self, name: str) -> JsonValue:
         """Return what a tool's configuration says of tasks."""
-        tool = self._shown(name)
+        item = self._now.tools.items_by_name.get(name)
+        tool = item if isinstance(item, Tool) else self._shown(name)
         return None if tool is None else tool.document.get("task")
 
     def _shown(self, name: str) -> Tool | None:
-        with contextlib.suppress(errors.VespeError, KeyError):
+        try:
             return self._now.tools[name]
-        return None
+        except (errors.VespeError, KeyError):
+            return None
 
     def _text(self, now: Snapshot, revision: str, name: str) -> str:
         """Return what a client is told of a tool, as JSON text; raises VespeError where it cannot
