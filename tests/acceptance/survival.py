@@ -99,11 +99,14 @@ def stocked(project: Path, programs: list[dict[str, Any]]) -> None:
     (project / "kept").write_text("what the project has\n", encoding="utf-8")
 
 
+_KEPT_FILES = 3
+
+
 def tried(ask: Ask, pid: int, programs: list[dict[str, Any]], rounds: int, found: Found) -> None:
     """Call each program so many times, `_MOST_CALLS` in all; `pid` is the server's."""
     before = {name: ask(name) for name in ("honest", "counts")}
     ask("honest")
-    outside = _process(pid)
+    outside, files = _process(pid), _open_files(pid)
     found.faults += [
         f"{name} failed before anything was tried: {said}"
         for name, said in before.items()
@@ -124,21 +127,29 @@ def tried(ask: Ask, pid: int, programs: list[dict[str, Any]], rounds: int, found
     found.faults += [f"a process was left: {pid}" for pid in left]
     if (now := _process(pid)) != outside:
         found.faults.append(f"the server is not as it was: {outside} {now}")
+    # of each tool, some are kept for its next call; however often it is called, they are no more
+    if (more := _open_files(pid) - files) > _KEPT_FILES * (len(programs) + len(before)):
+        found.faults.append(f"the server has {more} open files more")
 
 
 def _process(pid: int) -> list[str]:
-    """What a process is, seen from outside: its start, limits, priority, processors and files."""
+    """What a process is, seen from outside: its start, limits, priority and processors."""
     place = Path("/proc") / str(pid)
     try:
         fields = place.joinpath("stat").read_text("utf-8").rpartition(")")[2].split()
-        # some are of calls that just ended, and of what is kept for the next
-        open_files = len(os.listdir(place / "fd")) // 64
         limits = place.joinpath("limits").read_text("utf-8")
         score = place.joinpath("oom_score_adj").read_text("utf-8")
     except OSError:
         return ["gone"]
     told = [fields[19], fields[16], str(sorted(os.sched_getaffinity(pid))), limits, score]
-    return [*told, f"{open_files}", "stopped" if fields[0] in "TZ" else "runs"]
+    return [*told, "stopped" if fields[0] in "TZ" else "runs"]
+
+
+def _open_files(pid: int) -> int:
+    try:
+        return len(os.listdir(f"/proc/{pid}/fd"))
+    except OSError:
+        return 0
 
 
 def _differs(expected: Any, said: Any) -> str:
@@ -202,10 +213,10 @@ def measured(project: Path, programs: list[dict[str, Any]], rounds: int, door: s
     before = _digests(project / ".vespe")
     with subprocess.Popen(["sleep", "3600"]) as beside:
         try:
-            victim = _process(beside.pid)
+            victim = _process(beside.pid), _open_files(beside.pid)
             with DOORS[door](project) as (ask, pid):
                 tried(ask, pid, programs, rounds, found)
-            if (now := _process(beside.pid)) != victim:
+            if (now := (_process(beside.pid), _open_files(beside.pid))) != victim:
                 found.faults.append(f"a process beside the server is not as it was: {now}")
         finally:
             beside.kill()
