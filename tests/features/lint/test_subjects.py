@@ -72,14 +72,15 @@ def test_an_outline_is_small_and_shares_its_names(tmp_path: Path) -> None:
 
 
 def test_what_only_yaml_can_say_has_an_outline_too() -> None:
-    text = (
-        "name: a\ndescription: d\ninputSchema: {properties: {1: {default: 2020-01-01}}, x: .inf}\n"
-    )
+    text = "name: a\ndescription: d\ninputSchema: {properties: {1: {default: 2020-01-01}}}\n"
     [definition] = foreign.parse(text.encode(), text, path="p", kind="yaml").definitions
     one = subjects.outline(
         subjects.of_definition(definition), scope="p", linted=True, available=True
     )
     assert one.parameters == () and one.size > 0
+    infinite = f"{text}x: .inf\n"
+    [trouble] = foreign.parse(infinite.encode(), infinite, path="p", kind="yaml").troubles
+    assert trouble.message == "has a number that JSON cannot represent"
 
 
 def test_a_configuration_that_cannot_be_read_says_why(tmp_path: Path) -> None:
