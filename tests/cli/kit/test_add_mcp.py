@@ -13,6 +13,7 @@ import pytest
 
 from tests.features.agents.agents_on_disk import call, turn_of
 from tests.support.http_serving import serving, stocked
+from tests.support.installs import install_without
 from tests.support.mcp_servers import ByHand, Quick, Stateful, definition
 from tests.support.ondisk import PATIENCE_S, python_tool, vespe
 from tests.support.stdio_client import MODERN, served
@@ -51,6 +52,15 @@ def test_without_a_yes_nothing_is_started_and_nothing_is_made(
     said = command("kit", "add-mcp", "things", "--", *server.command)
     assert said.code == 6 and server.command[0] in said.err
     assert not (home / "data/vespe/kits").exists()
+
+
+def test_without_the_extra_nobody_is_asked_whether_to_start_a_server(
+    home: Path, project: Path, tmp_path: Path
+) -> None:
+    install = install_without(tmp_path / "bare", "mcp")
+    said = install.run("-m", "vespe", "kit", "add-mcp", "things", "--", "true", cwd=project)
+    assert said.returncode == 2 and "needs the extra vespe[mcp]" in said.stderr
+    assert "will start this server" not in said.stderr
 
 
 def test_what_would_be_approved_is_shown_whole_and_inert(command: Command, tmp_path: Path) -> None:

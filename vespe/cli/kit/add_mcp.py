@@ -1,6 +1,7 @@
 """`vespe kit add-mcp`: an MCP server's tools as a kit, shown, approved and pinned."""
 
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from typing import Final
 
 import click
@@ -135,6 +136,7 @@ def command(
         )
         known, before = server, {}
         mcp_kits.check_new(kit_id, server, project=root if activate else None)
+    _refuse_without_extra()
     server_review.announce(server)
     if not update:
         server_review.confirm_start(server, yes=yes)
@@ -150,6 +152,14 @@ def command(
 
 
 _FOR_URLS: Final = "--client-id, --client-secret, --redirect-host and --port are for --url"
+
+
+def _refuse_without_extra() -> None:
+    """Raise MissingExtra before a person is asked whether to start a server that nothing can talk
+    to.
+    """
+    if find_spec("mcp") is None:
+        raise errors.MissingExtra("asking an MCP server", extra="mcp", module="mcp")
 
 
 def _refuse_options_of_one(about_one: Mapping[str, object], client: JsonObject) -> None:
