@@ -40,6 +40,27 @@ def test_a_form_for_clients_is_written_compared_and_told_in_json(
     assert command("kit", "pack", "./k", "--check").code == 2
 
 
+def test_a_skill_of_that_name_that_somebody_wrote_is_kept(project: Path, command: Command) -> None:
+    write_kit(project, "k")
+    pack = ("kit", "pack", "./k", "--as", "skill", "-o", "out")
+    mine = project / "out/k/SKILL.md"
+    mine.parent.mkdir(parents=True)
+    mine.write_text("---\nname: k\n---\nMine.\n", encoding="utf-8")
+    refused = command(*pack)
+    assert refused.code == 6 and "out/k/SKILL.md is a skill that was not made from" in refused.err
+    assert "Mine." in mine.read_text(encoding="utf-8")
+    mine.unlink()
+    assert command(*pack).code == 0
+    mine.write_text(mine.read_text(encoding="utf-8") + "\nMore.\n", encoding="utf-8")
+    assert command(*pack).code == 0 and "More." not in mine.read_text(encoding="utf-8")
+    # A link is replaced, and what it leads to is kept.
+    (project / "other").write_text("Mine.", encoding="utf-8")
+    mine.unlink()
+    mine.symlink_to(project / "other")
+    assert command(*pack).code == 0 and not mine.is_symlink()
+    assert (project / "other").read_text(encoding="utf-8") == "Mine."
+
+
 @pytest.mark.parametrize("form", ["skill", "plugin", "mcpb"])
 def test_what_a_reader_does_not_see_goes_out_in_no_form_and_an_emoji_does(
     form: str, project: Path, command: Command

@@ -7,8 +7,9 @@ from typing import Final
 import click
 
 from vespe.cli import options, report
-from vespe.errors import InvalidDocument, UsageError
+from vespe.errors import InvalidDocument, Refused, StorageError, UsageError
 from vespe.features.packing.forms import Files, PackedKit, read_kit
+from vespe.files import atomic
 from vespe.kits import archives
 from vespe.lazy import shlex
 from vespe.models import JsonValue
@@ -86,6 +87,25 @@ def _warn_of_private(files: Files) -> None:
         report.warn(f"{report.count(more, 'file')} more like these are packed")
 
 
+def _refuse_others_skill(directory: str, files: Files, kit_id: str) -> None:
+    """Raise Refused for a skill of that name that was not made of this kit: in the directory where
+    a client has its skills, people write their own, too.
+    """
+    for path in files:
+        place = os.path.join(directory, path)
+        try:
+            is_others = f'\n  kit: "{kit_id}"\n'.encode() not in atomic.read_bytes(place)
+        except StorageError:
+            is_others = False
+        except InvalidDocument:
+            is_others = not os.path.islink(place)  # a link is replaced, and not followed
+        if is_others:
+            raise Refused(
+                f"{place} is a skill that was not made from the kit {kit_id}, and is kept",
+                hint="move it, or choose another directory with -o",
+            )
+
+
 def _pack_for_clients(
     kit: PackedKit, form: str, directory: str, *, check: bool, as_json: bool
 ) -> int:
@@ -94,6 +114,8 @@ def _pack_for_clients(
     files = _form(form)(kit)
     own = f"kits/{kit.kit_id}"
     executable = frozenset(f"{own}/{path}" for path in kit.executable)
+    if form == "skill" and not check:
+        _refuse_others_skill(directory, files, kit.kit_id)
     changed = (
         writing.differences(directory, files, own=own, executable=executable)
         if check
