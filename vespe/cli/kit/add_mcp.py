@@ -1,7 +1,7 @@
 """`vespe kit add-mcp`: an MCP server's tools as a kit, shown, approved and pinned."""
 
+import sys
 from collections.abc import Mapping, Sequence
-from importlib.util import find_spec
 from typing import Final
 
 import click
@@ -146,8 +146,7 @@ def command(
     changes = server_review.approve(draft, before, update=update, yes=yes, known=known)
     server_kits.keep_in_project(root, [draft], activate=activate)
     mcp_lock.tidy(kit_id, known, keep=mcp_kits.kit_path(draft))
-    active = () if root is None else project.read_config(root).active_kits
-    _report(draft, changes, update=update, active=active, as_json=as_json)
+    _report(draft, changes, update=update, root=root, as_json=as_json)
     return None
 
 
@@ -158,7 +157,7 @@ def _refuse_without_extra() -> None:
     """Raise MissingExtra before a person is asked whether to start a server that nothing can talk
     to.
     """
-    if find_spec("mcp") is None:
+    if not any(finder.find_spec("mcp", None) for finder in sys.meta_path):
         raise errors.MissingExtra("asking an MCP server", extra="mcp", module="mcp")
 
 
@@ -219,7 +218,7 @@ def _report(
     changes: tuple[str, ...],
     *,
     update: bool,
-    active: tuple[str, ...],
+    root: str | None,
     as_json: bool,
 ) -> None:
     path = mcp_kits.kit_path(draft)
@@ -245,6 +244,7 @@ def _report(
             f"{draft.skills.tool} reads its {report.count(len(draft.skills.skills), 'skill')}; "
             f"`vespe kit skill {draft.kit_id}` lists them"
         )
+    active = () if root is None else project.read_config(root).active_kits
     if draft.kit_id in active:
         return report.say(f"active: {', '.join(active)}")
     return report.next_step(
