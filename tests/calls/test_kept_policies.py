@@ -561,6 +561,56 @@ def test_what_a_call_leaves_on_its_directories_is_not_there_in_the_next(
                 assert call("look") == first
 
 
+def test_files_without_a_name_are_not_counted_in_the_next_call(world: Path) -> None:
+    if machine().level == "landlock":
+        pytest.skip("Landlock alone cannot make shared memory for each call")
+    body = """
+import os
+number = 0
+for _ in range(inputs["times"]):
+    file = os.open("/dev/shm", os.O_TMPFILE | os.O_RDWR, 0o600)
+    number = os.fstat(file).st_ino
+    os.close(file)
+return number
+"""
+    schema = {"type": "object", "additionalProperties": True}
+    python_tool(world / ".vespe/tools/tool-count", "count", body, schema=schema)
+    with Project(world, trusted=True) as opened:
+        for times in (0, 0, 1000, 1, 0, 1000, 1):
+            found = opened.call("count", times=times).unwrap()
+            assert times != 1 or found < 1000
+
+
+def test_a_tool_that_may_write_where_they_lie_leaves_nothing_in_those_of_others(
+    world: Path,
+) -> None:
+    schema = {"type": "object", "additionalProperties": True}
+    plant = "import os\nopen(os.path.join(inputs['at'], 'planted'), 'w').close()"
+    permissions = {"write": [".", "/tmp"]}
+    directory = world / ".vespe/tools/tool-plant"
+    python_tool(directory, "plant", plant, schema=schema, permissions=permissions)
+    where = "import os\nreturn os.environ['TMPDIR']"
+    python_tool(world / ".vespe/tools/tool-where", "where", where)
+    with Project(world, trusted=True) as opened:
+        waiting = {opened.call("where").unwrap() for _ in range(3)}
+        for one in filter(os.path.exists, waiting):
+            opened.call("plant", at=one).unwrap()
+            assert os.listdir(one) == ["planted"]
+        assert opened.call("where").unwrap() not in waiting
+        assert not any(map(os.path.exists, waiting))
+
+
+def test_the_next_directory_lies_where_the_user_wants_it_now(
+    world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    where = "import os\nreturn os.environ['TMPDIR']"
+    python_tool(world / ".vespe/tools/tool-where", "where", where)
+    with Project(world, trusted=True) as opened:
+        opened.call("where").unwrap()
+        monkeypatch.setenv("TMPDIR", str(tmp_path))
+        assert os.path.dirname(opened.call("where").unwrap()) == str(tmp_path)
+
+
 def test_messages_of_a_call_are_not_there_in_the_next(world: Path) -> None:
     if machine().level == "landlock":
         pytest.skip("Landlock alone has no System V IPC of its own for each call")

@@ -61,6 +61,15 @@ def test_one_that_somebody_took_away_is_not_lent(directories: KeptDirectories) -
     os.rmdir(before + ".other")
 
 
+def test_one_that_another_has_written_in_while_it_waited_is_not_lent(
+    directories: KeptDirectories,
+) -> None:
+    before = borrowed(directories)
+    (Path(before) / "planted").touch()
+    assert borrowed(directories) != before
+    assert not os.path.exists(before)
+
+
 def test_who_uses_it_often_has_a_new_one_each_time(directories: KeptDirectories) -> None:
     for _ in range(3):
         with directories.borrow("a") as one:

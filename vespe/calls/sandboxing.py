@@ -279,7 +279,9 @@ def _temporary_directory(
     from vespe.files.kept_directories import KeptDirectories
 
     directories = context.workers.directories(KeptDirectories)
-    return directories.borrow((context.directory, context.project_root))
+    # one that lies where they were made before is not the place that the user wants now
+    place = os.environ.get("TMPDIR")
+    return directories.borrow((context.directory, context.project_root, place))
 
 
 @contextlib.contextmanager

@@ -78,7 +78,8 @@ class KeptDirectories:
                 one = free.pop() if free else None
             if one is None:
                 return _Directory()
-            if one.is_there():
+            # others may write where it lies, and have done so while it waited
+            if one.is_there() and one.is_fresh():
                 return one
             one.delete()
 

@@ -212,7 +212,7 @@ def keep(policy: "dict[str, Any]", of_call: "dict[str, Any]") -> "tuple[Any, ...
             _add_rules(opened[2], of_call["rules"], policy["handled"])
             memory = _open("/dev/shm", _LISTED) if wanted["memory"] else -1
             opened += [memory] if memory >= 0 else []
-            return (*opened[:3], memory, _state(memory))
+            return (*opened[:3], memory, [_state(memory), _next_number(memory)])
         finally:
             try:
                 _move(own, root)
@@ -247,9 +247,27 @@ def let_go(descriptors: "Any") -> None:
 
 def is_fresh(kept: "tuple[Any, ...]") -> bool:
     """Whether the shared memory in what was kept is as it was made: no call has left anything, not
-    even a time or an attribute.
+    even a time or an attribute, nor made a file without a name.
     """
-    return bool(_state(kept[3]) == kept[4])
+    was, number = kept[4]
+    kept[4][1] = now = _next_number(kept[3])
+    return bool(_state(kept[3]) == was and now == number + (kept[3] >= 0))
+
+
+def _next_number(memory: int) -> int:
+    """Return the number of the file that is made next in shared memory, which counts them: a file
+    that never had a name changes nothing else. To ask makes one, too.
+    """
+    if memory < 0:
+        return 0
+    try:
+        file = os.open(".", os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600, dir_fd=memory)
+    except OSError:  # a call has taken away all rights, or all space
+        return -2
+    try:
+        return os.fstat(file).st_ino
+    finally:
+        os.close(file)
 
 
 def _state(directory: int) -> "Any":
