@@ -128,6 +128,14 @@ def test_an_empty_line_is_not_stored_and_asked_again(project: Path) -> None:
     assert "an empty value is not stored" in shown and "stored OTHER" not in shown
 
 
+def test_a_keyring_that_is_not_there_is_named_before_a_value_is_asked_for(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
+    shown = typed(project, "hunter2\n", "secret", "set", "TOKEN", "--store", "keyring")
+    assert "no keyring is available on this machine" in shown and "Value of" not in shown
+
+
 def typed(project: Path, text: str, *words: str) -> str:
     """Run vespe on a terminal of its own, and type a line each time it asks; return what is shown."""
     ours, theirs = pty.openpty()

@@ -8,7 +8,7 @@ import click
 from vespe import errors
 from vespe.cli import options, report
 from vespe.documents import redaction
-from vespe.features.secrets import declared, references, settings, sources, stores
+from vespe.features.secrets import declared, keyrings, references, settings, sources, stores
 from vespe.models import JsonObject, JsonValue
 
 
@@ -55,6 +55,8 @@ def command(
         said = f"{secret_name} comes from {references.shown(made)}"
     else:
         store, note = _store(secret_name, store)
+        if store == "keyring":  # before a value is asked for that could not be stored
+            keyrings.require(secret_name, os.environ)
         value = _value(secret_name, source)
         made = stores.keep(secret_name, value, store, environment=os.environ)
         said = f"stored {secret_name} in {references.shown(made)}"
