@@ -49,23 +49,30 @@ def delete(place: str, environment: Mapping[str, str], fails: Fails) -> bool:
     return _asked("delete", place, environment, fails=fails).get("value") is not None
 
 
-def require(name: str, environment: Mapping[str, str]) -> bool:
+def require(name: str, environment: Mapping[str, str]) -> None:
     """Raise MissingExtra or SecretUnavailable where the keyring cannot be asked for the secret
-    `name`; say whether it keeps secrets.
+    `name`, be it there or not.
     """
+    place = f"{OWN}/{name}"
 
     def fails(why: str, hint: str) -> errors.SecretUnavailable:
-        return errors.SecretUnavailable(name, store="keyring", place="", why=why, hint=hint)
+        return errors.SecretUnavailable(
+            name, store="keyring", place=f"keyring:{place}", why=why, hint=hint
+        )
 
-    return _asked("probe", "/", environment, fails=fails).get("usable") is True
+    _asked("get", place, environment, fails=fails)
 
 
 def is_usable(environment: Mapping[str, str]) -> bool:
     """Say whether this machine has a keyring that keeps secrets; without the extra there is
     none.
     """
+
+    def fails(why: str, hint: str) -> errors.SecretUnavailable:
+        return errors.SecretUnavailable("", store="keyring", place="", why=why, hint=hint)
+
     try:
-        return require("", environment)
+        return _asked("probe", "/", environment, fails=fails).get("usable") is True
     except (errors.SecretUnavailable, errors.MissingExtra):
         return False
 
