@@ -600,6 +600,64 @@ def test_a_tool_that_may_write_where_they_lie_leaves_nothing_in_those_of_others(
         assert not any(map(os.path.exists, waiting))
 
 
+@pytest.mark.parametrize("target", ["link", "directory"])
+def test_what_others_put_at_its_path_is_not_kept_for_the_next_call(
+    world: Path, monkeypatch: pytest.MonkeyPatch, target: str
+) -> None:
+    if machine().level == "landlock":
+        pytest.skip("Landlock alone mounts nothing")
+    (world / ".git").mkdir()
+    body = """
+import os, time
+if inputs.get("waits"):
+    open("begun", "w").close()
+    while not os.path.exists("go"):
+        time.sleep(0.01)
+if inputs.get("leaves"):
+    open(os.path.join(os.environ["TMPDIR"], "left"), "w").close()
+found = {"at": os.environ["TMPDIR"], "inode": os.stat(os.environ["TMPDIR"]).st_ino}
+try:
+    open(os.path.join(inputs["project"], ".git/planted"), "w").close()
+    found["planted"] = True
+except OSError:
+    found["planted"] = False
+return found
+"""
+    schema = {"type": "object", "additionalProperties": True}
+    python_tool(world / ".vespe/tools/tool-tries", "tries", body, schema=schema)
+    shared = tempfile.mkdtemp(dir="/tmp")
+    aside = f"{shared}-aside"
+    monkeypatch.setenv("TMPDIR", shared)
+    with Project(world, trusted=True) as opened, ThreadPoolExecutor(1) as other:
+
+        def call(**inputs: Any) -> Any:
+            return opened.call("tries", project=str(world), **inputs).unwrap()
+
+        time.sleep(0.15)  # what changed just now is never believed
+        for leaves in (False, False, True):
+            call(leaves=leaves)
+            _spare()
+        first = other.submit(call, waits=True)
+        _until(lambda: (world / "begun").exists())
+        (name,) = os.listdir(shared)
+        inode = os.stat(os.path.join(shared, name)).st_ino
+        os.rename(shared, aside)
+        os.mkdir(shared)
+        if target == "link":
+            os.symlink(world / ".git", os.path.join(shared, name))
+        else:
+            os.mkdir(os.path.join(shared, name))
+        (world / "go").touch()
+        assert not first.result()["planted"]
+        _spare()
+        shutil.rmtree(shared)
+        os.rename(aside, shared)
+        second = call()
+        assert not second["planted"]
+        assert os.path.basename(second["at"]) != name or second["inode"] == inode
+    os.rmdir(shared)
+
+
 def test_the_next_directory_lies_where_the_user_wants_it_now(
     world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -21,7 +21,7 @@ def directories(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Kep
 
 def borrowed(directories: KeptDirectories, key: str = "a") -> str:
     with directories.borrow(key) as one:
-        assert one.stays  # to list it would change its times
+        assert one.identity  # to list it would change its times
         return one.path
 
 
@@ -75,7 +75,7 @@ def test_who_uses_it_often_has_a_new_one_each_time(directories: KeptDirectories)
         with directories.borrow("a") as one:
             (Path(one.path) / "file").touch()
     with directories.borrow("a") as one:
-        assert not one.stays
+        assert one.identity is None
     assert not os.path.exists(one.path)
 
 

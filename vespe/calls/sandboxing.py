@@ -68,7 +68,7 @@ def confine(tool: Tool, context: Context, *, setting: str) -> Iterator[Context]:
     with (
         _temporary_directory(context, level)
         if (kept := _kept_directory(tool, context)) is None
-        else contextlib.nullcontext((kept, False)) as (scratch, stays)
+        else contextlib.nullcontext((kept, None)) as (scratch, identity)
     ):
         reach = Reach(permissions.network or (), context)
         root = os.path.realpath(context.project_root)
@@ -81,8 +81,8 @@ def confine(tool: Tool, context: Context, *, setting: str) -> Iterator[Context]:
         of_git = _for_git(tool, context, made, scratch, kept=kept)
         own = {**made.environment, **of_git}
         # What a file of ours lies in is this call's alone.
-        stays = stays and not of_git
-        made = replace(made, refusals=reach.refusals, environment=own, stays=stays)
+        lasting = None if of_git else identity
+        made = replace(made, refusals=reach.refusals, environment=own, lasting=lasting)
         _require(setting, made, tool)
         yield replace(
             context, sandbox=made, environment={**context.environment, **made.environment}
@@ -270,9 +270,10 @@ def _kept_directory(tool: Tool, context: Context) -> str | None:
 
 def _temporary_directory(
     context: Context, level: str
-) -> contextlib.AbstractContextManager[tuple[str, bool]]:
-    """Return the temporary directory of one call, and whether it may stay. Where nothing is left in
-    it, and nothing else of the call's own is in its sandbox, the next call of the tool has it too.
+) -> contextlib.AbstractContextManager[tuple[str, tuple[int, int] | None]]:
+    """Return the temporary directory of one call, and what tells it from others where it may stay.
+    Where nothing is left in it, and nothing else of the call's own is in its sandbox, the next call
+    of the tool has it too.
     """
     if context.workers is None or level != "namespaces" or is_private_copy(context.directory):
         return _new_directory()
@@ -285,9 +286,9 @@ def _temporary_directory(
 
 
 @contextlib.contextmanager
-def _new_directory() -> Iterator[tuple[str, bool]]:
+def _new_directory() -> Iterator[tuple[str, None]]:
     with private_directory() as path:
-        yield path, False
+        yield path, None
 
 
 def forks_calls(tool: Tool, context: Context) -> bool:

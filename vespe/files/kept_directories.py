@@ -33,10 +33,12 @@ _LISTED: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | getattr(os, "O_NO
 
 
 class Borrowed(NamedTuple):
-    """A temporary directory for one call; `stays` says that the next call may have it too."""
+    """A temporary directory for one call; where the next call may have it too, `identity` is its
+    inode and device.
+    """
 
     path: str
-    stays: bool
+    identity: tuple[int, int] | None
 
 
 class KeptDirectories:
@@ -59,13 +61,13 @@ class KeptDirectories:
         """
         if self._is_closed or self._used.get(key, 0) >= _MOST_USED:
             with private_directory() as path:
-                yield Borrowed(path, stays=False)
+                yield Borrowed(path, None)
             return
         with uninterruptible():
             one = self._take(key)
         is_over = False
         try:
-            yield Borrowed(one.path, stays=True)
+            yield Borrowed(one.path, one.identity)
             is_over = True
         finally:
             with uninterruptible():
@@ -127,6 +129,8 @@ class _Directory:
             self._descriptor = os.open(self.path, _LISTED)
             made.callback(os.close, self._descriptor)
             self._was = self._state()
+            found = os.fstat(self._descriptor)
+            self.identity = found.st_ino, found.st_dev
             self._held = made.pop_all()
 
     def is_there(self) -> bool:
@@ -135,7 +139,7 @@ class _Directory:
             found = os.lstat(self.path)
         except OSError:
             return False
-        return self._was is not None and (found.st_ino, found.st_dev) == self._was[1:3]
+        return (found.st_ino, found.st_dev) == self.identity
 
     def is_fresh(self) -> bool:
         """Whether nothing of it is another one than when it was made."""

@@ -337,7 +337,8 @@ class Lease:
             if sandbox is not None and (kept := sandbox.kept_directory):
                 wanted = b"k" if spare else b"K"
                 if is_new or kept != self.kept:
-                    files.append(_in_memory(dict(sandbox.of_call)))
+                    named = (os.fsencode(kept), *(sandbox.lasting or ()))
+                    files.append(_in_memory({**sandbox.of_call, "kept": named}))
                     self.kept, wanted = kept, b"n" if spare else b"N"
             socket.send_fds(self._channel, [said + wanted], [*descriptors, *files])
         finally:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _ENDIAN = sys.byteorder
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF, _MOUNT_SETATTR, _OPENAT2 = 444, 445, 446, 442, 437
+_OPEN_TREE, _MOVE_MOUNT = 428, 429
 """The same on every architecture that Landlock is on."""
 _TRIES = 20
 """How often what is replaced again and again is covered anew."""
@@ -30,7 +31,8 @@ _NEW_USER, _NEW_PROCESSES, _NEW_NET = 0x10000000, 0x20000000, 0x40000000
 _CLONE = 56 if os.uname().machine == "x86_64" else 220
 _SIGCHLD = 17
 _BIND, _RECURSIVE, _PRIVATE, _NOSUID, _NODEV, _NOEXEC, _READ_ONLY = 4096, 16384, 1 << 18, 2, 4, 8, 1
-_AT_FDCWD, _AT_RECURSIVE = -100, 0x8000
+_AT_FDCWD, _AT_RECURSIVE, _AT_EMPTY_PATH = -100, 0x8000, 0x1000
+_COPY_TREE, _FROM_AND_TO_DESCRIPTORS = 1, 0x44
 _SET_CHILD_SUBREAPER = 36
 _SET_PDEATHSIG, _SET_DUMPABLE, _SET_SECCOMP, _DROP_BOUNDING, _NO_NEW_PRIVS = 1, 4, 22, 24, 38
 _DATA_LIMIT, _STACK_LIMIT = 2, 3
@@ -197,7 +199,8 @@ def enter_shared(policy: "dict[str, Any]", of_call: "dict[str, Any]", rules: int
 def keep(policy: "dict[str, Any]", of_call: "dict[str, Any]") -> "tuple[Any, ...]":
     """Make what calls of this process have in common where one comes after the other, each with the
     temporary directory that `of_call` names: a namespace of mounts and the rules on files, for
-    `enter_kept`. Raises OSError; where this process cannot return to its own mounts, it ends.
+    `enter_kept`. Raises OSError, also where another directory is at its path now; where this
+    process cannot return to its own mounts, it ends.
     """
     wanted, own, root = policy["namespaces"], -1, -1
     opened: list[int] = []
@@ -210,6 +213,10 @@ def keep(policy: "dict[str, Any]", of_call: "dict[str, Any]") -> "tuple[Any, ...
             opened += _open("/proc/self/ns/mnt"), _open("/", os.O_PATH)
             opened.append(ruleset(policy))
             _add_rules(opened[2], of_call["rules"], policy["handled"])
+            path, *identity = of_call["kept"]
+            found = os.lstat(path)
+            if [found.st_ino, found.st_dev] != identity:
+                raise FileNotFoundError(2, "")
             memory = _open("/dev/shm", _LISTED) if wanted["memory"] else -1
             opened += [memory] if memory >= 0 else []
             return (*opened[:3], memory, [_state(memory), _next_number(memory)])
@@ -540,10 +547,32 @@ def _own_mounts(wanted: "dict[str, Any]", writable: "Any", seen: "Any") -> None:
     for path in writable:
         if wanted["memory"] and path.startswith(b"/dev/shm/"):
             continue  # covered by the shared memory of this call
-        _mount(path, path, None, _BIND | _RECURSIVE)
-        _set_read_only(path, on=False)
+        _mount_to_write(path)
     if wanted["temporary"]:
         _own_temporary(wanted["temporary"], seen)
+
+
+def _mount_to_write(path: bytes) -> None:
+    """Mount a directory on itself, not read-only. Others may write where it lies: no link that
+    they put there is followed, and all is done to what was opened once. Raises OSError.
+    """
+    place = _opened_without_links(path)
+    flags = _COPY_TREE | os.O_CLOEXEC | _AT_RECURSIVE | _AT_EMPTY_PATH
+    try:
+        tree = _call("syscall", _OPEN_TREE, place, b"", flags)
+        try:
+            _set_read_only(b"", on=False, at=tree)
+            _call("syscall", _MOVE_MOUNT, tree, b"", place, b"", _FROM_AND_TO_DESCRIPTORS)
+        finally:
+            os.close(tree)
+    finally:
+        os.close(place)
+
+
+def _opened_without_links(path: bytes) -> int:
+    flags = os.O_PATH | os.O_CLOEXEC | os.O_NOFOLLOW
+    how = flags.to_bytes(8, _ENDIAN) + bytes(8) + _NO_SYMLINKS.to_bytes(8, _ENDIAN)
+    return _call("syscall", _OPENAT2, _AT_FDCWD, path, how, len(how))
 
 
 def _show(path: bytes, descriptor: int) -> None:
@@ -579,17 +608,18 @@ def _mount(
     _call("mount", source, target, kind, flags, options)
 
 
-def _set_read_only(path: bytes, *, on: bool, beneath: bool = True) -> None:
+def _set_read_only(path: bytes, *, on: bool, beneath: bool = True, at: int = _AT_FDCWD) -> None:
     bits = (1).to_bytes(8, _ENDIAN)
     attributes = (bits + bytes(8) if on else bytes(8) + bits) + bytes(16)
     try:
-        flags = _AT_RECURSIVE if beneath else 0
-        _call("syscall", _MOUNT_SETATTR, _AT_FDCWD, path, flags, attributes, 32)
+        flags = (_AT_RECURSIVE if beneath else 0) | (0 if path else _AT_EMPTY_PATH)
+        _call("syscall", _MOUNT_SETATTR, at, path, flags, attributes, 32)
     except OSError:
         if on:
             raise
         # Something beneath is read-only for everybody, and stays so.
-        _call("syscall", _MOUNT_SETATTR, _AT_FDCWD, path, 0, attributes, 32)
+        flags = 0 if path else _AT_EMPTY_PATH
+        _call("syscall", _MOUNT_SETATTR, at, path, flags, attributes, 32)
 
 
 # ---- rights of root

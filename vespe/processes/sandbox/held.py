@@ -54,8 +54,8 @@ class Policy:
     where there is no proxy. `environment` is to be added to the process's own. `refusals` is what
     its proxy refused so far. `prefix` is a program that holds what it is given to start, where the
     system has one. `shared` is what it has in common with others, where there is something, and
-    `of_call` what it has not, as `enter.enter_shared` takes it. `stays` says that its temporary
-    directory may be the next call's too.
+    `of_call` what it has not, as `enter.enter_shared` takes it. `lasting` is the inode and the
+    device of its temporary directory, where that may be the next call's too.
     """
 
     level: str
@@ -73,7 +73,7 @@ class Policy:
     refusals: list[tuple[str, str]] = field(default_factory=list)
     shared: Shared | None = field(default=None, repr=False)
     of_call: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    stays: bool = False
+    lasting: tuple[int, int] | None = None
 
     def refuses(self, kind: str, what: str) -> bool:
         """Whether it holds the process back from a path (`read`, `write`, `programs`), from making,
@@ -137,7 +137,7 @@ class Policy:
         """The temporary directory that a supervisor may keep mounted for the next call; "" where
         the call needs mounts that the next one does not have.
         """
-        is_alike = self.stays and self.shared is not None and self.is_apart
+        is_alike = self.lasting is not None and self.shared is not None and self.is_apart
         return self.environment["TMPDIR"] if is_alike and not self.of_call["hidden"] else ""
 
     @property
