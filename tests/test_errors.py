@@ -323,7 +323,7 @@ def test_an_extra_is_installed_by_what_installed_vespe(
 _DIST = """\
 Metadata-Version: 2.4
 Name: vespe
-Version: 0.2.0
+Version: 0.3.0
 Provides-Extra: mcp
 Provides-Extra: fuzz
 Provides-Extra: both

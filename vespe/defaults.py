@@ -4,7 +4,7 @@ module needs.
 
 from typing import Final
 
-VERSION: Final = "0.2.0"
+VERSION: Final = "0.3.0"
 
 PROJECT_DIR: Final = ".vespe"
 CONFIG_FILE: Final = "config.json"
