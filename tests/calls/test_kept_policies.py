@@ -658,6 +658,55 @@ return found
     os.rmdir(shared)
 
 
+@pytest.mark.parametrize("end", ["exit", "SIGTERM", "SIGKILL"])
+def test_no_directory_is_left_by_a_process_that_ends_at_once(
+    world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str
+) -> None:
+    place = tmp_path / "temporary"  # where nobody else tidies
+    place.mkdir()
+    monkeypatch.setenv("TMPDIR", str(place))
+    where = "import os\nreturn os.environ['TMPDIR']"
+    python_tool(world / ".vespe/tools/tool-where", "where", where)
+    ours, theirs = os.pipe()
+    with open(ours, encoding="utf-8") as said:
+        pid = os.fork()
+        if pid == 0:
+            try:
+                signal.signal(signal.SIGTERM, signal.SIG_DFL)
+                with Project(world, trusted=True) as opened:
+                    found = [opened.call("where").unwrap() for _ in range(3)]
+                    os.write(theirs, "".join(f"{path}\n" for path in found).encode())
+                    if end != "exit":
+                        os.kill(os.getpid(), getattr(signal, end))
+                        time.sleep(PATIENCE_S)
+                    os._exit(0)
+            finally:
+                os._exit(0)
+        os.close(theirs)
+        assert os.waitpid(pid, 0)[0] == pid
+        found = said.read().split()
+    assert len(found) == 3
+    _until(lambda: not os.listdir(place))
+
+
+def test_no_directory_waits_once_nobody_would_delete_it(
+    world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "temporary"
+    place.mkdir()
+    monkeypatch.setenv("TMPDIR", str(place))
+    where = "import os\nreturn os.environ['TMPDIR']"
+    python_tool(world / ".vespe/tools/tool-where", "where", where)
+    before = {*supervisor.children(os.getpid())}
+    with Project(world, trusted=True) as opened:
+        for _ in range(2):
+            for _ in range(3):
+                opened.call("where").unwrap()
+            for zygote in {*supervisor.children(os.getpid())} - before:
+                os.kill(zygote, signal.SIGKILL)
+            _until(lambda: not os.listdir(place))
+
+
 def test_the_next_directory_lies_where_the_user_wants_it_now(
     world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -105,9 +105,14 @@ class KeptDirectories:
 
     def close(self) -> None:
         """Delete what waits for a call; what a call has is deleted at its end."""
-        with uninterruptible():
-            with self._lock:
-                free, self._free, self._is_closed = self._free, {}, True
+        self._is_closed = True
+        self.drop()
+
+    def drop(self) -> None:
+        """Delete what waits for a call; the next one has another one."""
+        # all of it under the lock: who closes this waits for another thread that is at it
+        with uninterruptible(), self._lock:
+            free, self._free = self._free, {}
             for directories in free.values():
                 for one in directories:
                     one.delete()

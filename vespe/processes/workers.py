@@ -53,6 +53,7 @@ class Workers:
         self.forking = Keeper[AnsweringProcess](most=_MAX_FORKING, use="exclusive")
         self.threaded: set[Hashable] = set()
         self._directories: Any = None
+        self._ended = weakref.WeakMethod(self._drop_directories)
 
     def __enter__(self) -> "Workers":
         return self
@@ -78,7 +79,7 @@ class Workers:
         key = interpreter.key()
         if key in self._spoilt and not interpreter.preload:
             return None
-        make = functools.partial(_Zygote, interpreter, key, self._spoilt, self._spares)
+        make = functools.partial(_Zygote, interpreter, key, self._spoilt, self._spares, self._ended)
         with self._zygotes.borrow(key, make) as (zygote, _):
             return zygote.lease(apart=apart, shared=shared, kept=kept)
 
@@ -89,6 +90,14 @@ class Workers:
         if self._directories is None:
             self._directories = make()
         return self._directories  # type: ignore[no-any-return]  # the one caller makes one kind
+
+    def _drop_directories(self) -> None:
+        """Delete the directories that wait for calls: who would do it if this process were killed
+        is gone.
+        """
+        directories = self._directories
+        if directories is not None:
+            directories.drop()
 
     def close(self) -> None:
         """End what is kept; the next call begins anew."""
@@ -110,11 +119,16 @@ def is_possible() -> bool:
 class _Zygote:
     """One zygote and its supervisors. `spoilt` has the keys of those that cannot be forked after
     their imports: one that says so adds its own. `spares` says which supervisors have the next
-    call's process ready.
+    call's process ready. What `ended` gives is called at its end, where it is there still.
     """
 
     def __init__(
-        self, interpreter: Interpreter, key: Hashable, spoilt: set[Hashable], spares: "_Spares"
+        self,
+        interpreter: Interpreter,
+        key: Hashable,
+        spoilt: set[Hashable],
+        spares: "_Spares",
+        ended: Callable[[], Callable[[], None] | None],
     ) -> None:
         ours, theirs = socket.socketpair()
         # Text streams keep what their descriptor was at first: pipes, as in each call. Nobody reads
@@ -143,7 +157,7 @@ class _Zygote:
             (os.fsencode(name), os.fsencode(value)) for name, value in interpreter.env.items()
         }
         self.socket, self.idle, self.leased = ours, [], 0  # type: tuple[socket.socket, list[Lease], int]
-        self._key, self._spoilt, self.spares = key, spoilt, spares
+        self._key, self._spoilt, self.spares, self._ended = key, spoilt, spares, ended
         self.lock = threading.Lock()
         self.over = threading.Event()
         threading.Thread(target=self._reap, name="vespe-zygote", daemon=True).start()
@@ -170,6 +184,16 @@ class _Zygote:
         self.over.set()
         for lease in idle:
             lease.close()
+        if (ended := self._ended()) is not None:
+            ended()
+
+    def keep(self, path: str) -> None:
+        """Let a temporary directory be deleted by the zygote where this process is killed."""
+        file = _in_memory(os.fsencode(path))
+        try:
+            socket.send_fds(self.socket, [b"d"], [file])
+        finally:
+            os.close(file)
 
     def is_usable(self) -> bool:
         """Whether it forks supervisors."""
@@ -337,6 +361,7 @@ class Lease:
             if sandbox is not None and (kept := sandbox.kept_directory):
                 wanted = b"k" if spare else b"K"
                 if is_new or kept != self.kept:
+                    self._zygote.keep(kept)
                     named = (os.fsencode(kept), *(sandbox.lasting or ()))
                     files.append(_in_memory({**sandbox.of_call, "kept": named}))
                     self.kept, wanted = kept, b"n" if spare else b"N"
@@ -392,7 +417,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_all)
 
 
-def _in_memory(value: dict[str, Any]) -> int:
+def _in_memory(value: dict[str, Any] | bytes) -> int:
     """Return a file that nobody else sees, with a value as marshal carries it."""
     with contextlib.ExitStack() as stack:
         file = os.memfd_create("command")

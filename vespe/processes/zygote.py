@@ -8,12 +8,13 @@ call.
 # read by the fork that is the call's own.
 #
 # Vespe says on descriptor 0 "s" with a socket, for one more supervisor, "a" for one that is apart,
-# and "x" for the end; the end of file says that too. A supervisor serves one call after another
-# from its socket: seven descriptors (those of supervisor.py, and a file with the command), and with
-# "C" or "P" before the file the one that the tool asks a person by; then what of the next call is
-# to be made ahead (below). It says nothing on the status pipe before the tool is there: a call
-# whose status pipe ends so has not begun, and can begin elsewhere. A supervisor that a tool has
-# killed leaves its tree to the zygote, which ends it and only then closes that socket.
+# "d" with a file that names it, for a temporary directory that is to go with Vespe, and "x" for the
+# end; the end of file says that too. A supervisor serves one call after another from its socket:
+# seven descriptors (those of supervisor.py, and a file with the command), and with "C" or "P"
+# before the file the one that the tool asks a person by; then what of the next call is to be made
+# ahead (below). It says nothing on the status pipe before the tool is there: a call whose status
+# pipe ends so has not begun, and can begin elsewhere. A supervisor that a tool has killed leaves
+# its tree to the zygote, which ends it and only then closes that socket.
 #
 # With an eighth descriptor, a policy, a supervisor makes what calls under that policy have in
 # common: the namespace of mounts that each of them has a copy of, and the rules on files. From then
@@ -65,6 +66,10 @@ GROWTH_PAGES = 2048
 """A supervisor that has grown by so much (8 MiB), or has served so many calls, ends, and another
 one is forked.
 """
+GONE_S = 1.0
+"""How long after its sockets were closed Vespe is gone."""
+MAX_DIRECTORIES = 256
+"""With so many, those that are there no more are forgotten."""
 LOOK_EVERY = 256
 RULES_EVERY = 256
 """After so many calls the rules are made anew: those of each call's own directories stay in them.
@@ -223,6 +228,8 @@ class Zygote:
         self.watch.poll.register(CHANNEL, select.POLLIN)
         self.connection = connected(CHANNEL)
         self.supervisors: dict[int, int] = {}
+        self.directories: set[bytes] = set()
+        self.is_cut = False
 
     def run(self) -> None:
         """Serve until Vespe is gone, says the end, or has wanted nothing for a while, and no
@@ -245,6 +252,24 @@ class Zygote:
                 wanted = False
             if not wanted:
                 self.ignore(CHANNEL, self.watch.vespe)
+        self.tidy()
+
+    def tidy(self) -> None:
+        """Delete the empty directories that Vespe has kept for calls, where it is gone without
+        having done so.
+        """
+        gone = select.poll()
+        if self.watch.vespe < 0:
+            return
+        gone.register(self.watch.vespe, select.POLLIN)
+        # its sockets are closed a moment before its end is told
+        if not gone.poll(GONE_S * 1000 if self.is_cut else 0):
+            return
+        for path in self.directories:
+            try:
+                os.rmdir(path)
+            except OSError:
+                continue
 
     def ignore(self, *descriptors: int) -> None:
         for descriptor in descriptors:
@@ -256,6 +281,12 @@ class Zygote:
     def serve(self) -> bool:
         """Do what Vespe says; False at its end."""
         said, descriptors = received(self.connection, 1)
+        if said == b"d" and len(descriptors) == 1:
+            if len(self.directories) >= MAX_DIRECTORIES:
+                self.directories = set(filter(os.path.lexists, self.directories))
+            self.directories.add(loaded(descriptors[0]))
+            return True
+        self.is_cut = not said
         if said not in (b"s", b"a") or len(descriptors) != 1:
             return False
         apart = said == b"a"
@@ -274,6 +305,7 @@ class Zygote:
 
     def become(self, channel: int, *, apart: bool) -> "NoReturn":
         """Be a supervisor, with nothing open but its own socket."""
+        self.directories.clear()  # of other tools
         try:
             null = os.open(os.devnull, os.O_RDWR)
             os.dup2(channel, 1000, inheritable=False)
@@ -573,10 +605,10 @@ class Supervisor:
         return data
 
 
-def loaded(file: int) -> "dict[str, Any]":
+def loaded(file: int) -> "Any":
     """Read what a file in memory holds, and close it."""
     try:
-        data: dict[str, Any] = marshal.loads(os.pread(file, os.fstat(file).st_size, 0))
+        data = marshal.loads(os.pread(file, os.fstat(file).st_size, 0))
     finally:
         os.close(file)
     return data
