@@ -102,3 +102,12 @@ def test_a_fork_has_its_own_and_leaves_those_of_its_parent(directories: KeptDire
             os._exit(2)
     assert os.waitpid(pid, 0)[1] == 0
     assert borrowed(directories) == before
+
+
+def test_few_wait_for_calls_however_many_tools_are_called(
+    directories: KeptDirectories, tmp_path: Path
+) -> None:
+    for number in range(100):
+        with directories.borrow(number), directories.borrow(number), directories.borrow(number):
+            pass
+    assert 0 < len([*tmp_path.iterdir()]) <= 64

@@ -21,9 +21,11 @@ from typing import Final, NamedTuple
 from vespe.files.private_copy import private_directory
 from vespe.processes.signals import uninterruptible
 
-_MOST: Final = 8
+_MOST: Final = 4
 """So many directories of one key at most wait for a call."""
-_MOST_KEYS: Final = 64
+_MOST_KEYS: Final = 16
+"""So many keys have some: each directory takes two descriptors, of the 1,024 that are usual."""
+_MOST_KNOWN: Final = 64
 _MOST_USED: Final = 3
 """A tool that has left something so often has a new one for each call."""
 _GET_ATTRIBUTES: Final = 0x801C581F
@@ -91,7 +93,7 @@ class KeptDirectories:
         with self._lock:
             if is_over and not is_fresh:
                 self._used[key] = self._used.get(key, 0) + 1
-                if len(self._used) > _MOST_KEYS:
+                if len(self._used) > _MOST_KNOWN:
                     del self._used[next(iter(self._used))]
             if is_fresh and not self._is_closed:
                 free = self._free.pop(key, [])
