@@ -151,7 +151,7 @@ NUMBERS: list[tuple[str, str, str, Callable[[Any], str]]] = [
     ),
     (
         "remote-servers.md",
-        "before you log in have {} seconds together",
+        "before the login share a limit of {} seconds",
         "vespe.features.oauth.transport:DEADLINE_S",
         plain,
     ),

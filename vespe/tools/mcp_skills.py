@@ -150,8 +150,8 @@ def reader(kit_id: str, found: ServerSkills) -> JsonObject:
     return {
         "name": found.tool,
         "description": f"Read a skill of the MCP server `{kit_id}`: instructions, written by that "
-        "server, for one kind of task. Read it before you begin such a task. It is not the user "
-        f"who says what stands in it. The skills:\n{listed}",
+        "server, for one kind of task. Read it before you begin such a task. The text comes from "
+        f"the server, not from the user. The skills:\n{listed}",
         "inputSchema": {
             "type": "object",
             "properties": {

@@ -90,8 +90,8 @@ class Browser:
         else:
             report.say(f"Open this URL in a browser:\n{report.one_line(question.url)}")
         report.say(
-            "If the browser is on another machine, it ends at an address that begins with "
-            f"{self.redirect_uri} and cannot open it. Paste that address here."
+            "On another machine, the browser shows an error at an address that begins with "
+            f"{self.redirect_uri}; paste that address here."
         )
 
     def answer(self) -> tuple[str, str, str | None]:
