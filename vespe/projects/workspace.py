@@ -245,7 +245,8 @@ def project_entry(workspace: Workspace, name: str) -> Entry:
     """Return the project's own tool of that name or uid, a broken one too; raises ToolNotFound and
     AmbiguousTool.
 
-    The sentence names the kit where it is a kit's tool.
+    One whose name cannot be read is found by its directory's. The sentence names the kit where it
+    is a kit's tool.
     """
     entries = _project_entries(workspace.root, name.removeprefix(f"{defaults.PROJECT_TOOLS}/"))
     if len(entries) == 1:
@@ -253,6 +254,9 @@ def project_entry(workspace: Workspace, name: str) -> Entry:
     if entries:
         uids, paths = [entry.uid for entry in entries], [entry.path for entry in entries]
         raise AmbiguousTool(name, scope=defaults.PROJECT_TOOLS, uids=uids, paths=paths)
+    unread = _project_entries(workspace.root, f"tool-{name}")
+    if unread and unread[0].name is None:
+        return unread[0]
     from vespe.kits import edited
 
     other = workspace.resolve(name).entry

@@ -103,6 +103,12 @@ def test_a_value_without_a_name_is_answered_with_the_words_that_were_meant(
     assert refused.value.hint == f"{hint} `vespe tool run calc --help` shows its arguments"
 
 
+def test_a_second_value_of_a_list_is_answered_with_the_word_that_was_meant() -> None:
+    with pytest.raises(UsageError) as refused:
+        gather(TOOL, ["--tags", "a", "b"], None)
+    assert "write tags=b;" in refused.value.hint
+
+
 @pytest.mark.parametrize("word", ["text", "=x", ":=x", "a\x1bb=x"])
 def test_a_word_that_is_no_pair_is_a_usage_error(word: str) -> None:
     with pytest.raises(UsageError):

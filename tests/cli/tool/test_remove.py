@@ -25,6 +25,15 @@ def test_a_broken_tool_can_be_removed_by_its_uid(command: Command, project: Path
     assert not broken.exists()
 
 
+def test_a_tool_whose_name_cannot_be_read_is_removed_by_its_directorys(
+    command: Command, project: Path
+) -> None:
+    broken = python_tool(project / ".vespe/tools/tool-one", "one", "return 1")
+    (broken / "config.json").write_text("{", encoding="utf-8")
+    assert "the files are in" in command("tool", "edit", "one").err
+    assert command("tool", "remove", "one", "--yes").code == 0 and not broken.exists()
+
+
 def test_of_two_tools_of_one_name_none_is_removed_by_name(command: Command, project: Path) -> None:
     for uid in ("tool-one", "tool-two"):
         python_tool(project / f".vespe/tools/{uid}", "same", "return 1")

@@ -26,10 +26,10 @@ def test_a_schema_alone_fills_the_query() -> None:
     }
     assert http_template(schema, None, "https://example.org/{id}").args == {
         "query": {"q": "{q}"},
-        "response": "json",
     }
     assert http_template(schema, None, None).path == template.PLACEHOLDER_URL
-    assert http_template(None, None, "https://example.org").args == {"response": "json"}
+    # what answers with text is read as text
+    assert http_template(None, None, "https://example.org").args == {}
 
 
 def test_the_description_names_the_method_so_that_two_of_one_url_can_be_told_apart() -> None:

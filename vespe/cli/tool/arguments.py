@@ -164,7 +164,11 @@ def _require_names(tool: Tool, words: Sequence[str]) -> None:
     names = [key for key, _, _ in inputs(tool.input_schema)]
     given = {word.partition("=")[0].rstrip(":") for word in words if _is_pair(word)}
     left = [key for key in names if key not in given]
-    if bare[0] in names:  # `a 6`
+    before = words[words.index(bare[0]) - 1] if words[0] != bare[0] else ""
+    listed = before.partition("=")[0].rstrip(":")
+    if listed in names and "array" in _types(_property(tool, listed), tool.input_schema):
+        meant = [f"{listed}={word}" for word in bare]  # `--tags a b`
+    elif bare[0] in names:  # `a 6`
         meant = [f"{bare[0]}={(bare[1:] or [bare[0].upper()])[0]}"]
     elif len(bare) <= len(left) and all(word[:1] not in ("-", "=", ":") for word in bare):
         meant = [f"{key}={word}" for key, word in zip(left, bare, strict=False)]

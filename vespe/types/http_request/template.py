@@ -56,7 +56,7 @@ def http_template(
             for key in (named if isinstance(named, dict) else ())
             if key not in inside
         }
-        args = {**({"query": query} if query else {}), "response": "json"}
+        args = {"query": query} if query else {}
     return ToolTemplate(
         description=described, input_schema=inputs, entrypoint="GET", path=path, args=args
     )
