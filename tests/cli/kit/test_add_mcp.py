@@ -46,6 +46,16 @@ def test_a_server_becomes_a_kit_whose_tools_run_beside_the_projects_own(
     assert command("tool", "run", "structured", "--json").document["result"] == {"n": 1}
 
 
+def test_a_server_whose_tools_others_shadow_is_not_activated_without_a_word(
+    server: ByHand, command: Command, project: Path
+) -> None:
+    python_tool(project / ".vespe/tools/tool-echo", "echo", "return 'mine'")
+    order = {"tool_resolution_order": ["project_tools", "active_kits"]}
+    (project / ".vespe/config.json").write_text(json.dumps(order), encoding="utf-8")
+    made = command("kit", "add-mcp", "things", "--yes", "--activate", "--", *server.command)
+    assert made.code == 0 and "echo of project_tools shadows that of things" in made.err
+
+
 def test_without_a_yes_nothing_is_started_and_nothing_is_made(
     server: ByHand, command: Command, home: Path
 ) -> None:

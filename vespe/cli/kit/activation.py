@@ -34,7 +34,8 @@ def activate(root: str, kit_ids: Iterable[str]) -> ProjectConfig:
         review.refuse_excess(kit.path, kit_id)
         wanted[kit_id] = kit.path
     mcp_lock.keep(root, wanted.values())
-    _tell_substitutions(root, tuple(wanted))
+    active = project.read_config(root).active_kits
+    tell_substitutions(root, [kit_id for kit_id in wanted if kit_id not in active])
     return project.set_active(root, wanted, active=True)
 
 
@@ -97,11 +98,14 @@ def _chosen(kit_id: str, choices: Sequence[ServerSnapshot]) -> ServerSnapshot:
     return choices[number - 1]
 
 
-def _tell_substitutions(root: str, kit_ids: Sequence[str]) -> None:
+def tell_substitutions(root: str, fresh: Sequence[str]) -> None:
+    """Say which tools mean something else with kits that become active, or did just now, behind the
+    others.
+    """
     now = project.read_config(root)
-    fresh = tuple(kit_id for kit_id in kit_ids if kit_id not in now.active_kits)
+    others = (kit_id for kit_id in now.active_kits if kit_id not in fresh)
     found = roots.find_kits(count_tools=False, project=root)
-    then = scopes.scopes_of(replace(now, active_kits=(*now.active_kits, *fresh)), found)
+    then = scopes.scopes_of(replace(now, active_kits=(*others, *fresh)), found)
     every = substitutions.substitutions(then.every, about=fresh)
     for taken in every:
         (report.note if taken.verdict == "compatible" else report.warn)(str(taken))

@@ -8,7 +8,7 @@ import click
 
 from vespe import errors, features
 from vespe.cli import kit_facts, options, report
-from vespe.cli.kit import server_review
+from vespe.cli.kit import activation, server_review
 from vespe.cli.waiting import waiting
 from vespe.kits import mcp_kits, mcp_lock
 from vespe.kits.client_files import ServerEntry
@@ -114,7 +114,7 @@ def command(
         entries = server_kits.entries_of(source, kit_id, root=root if activate else None)
         drafts, left_out = _asked_each(entries, timeout_s, root=root, yes=yes)
         if drafts:
-            server_kits.keep_in_project(root if activate else None, drafts, activate=activate)
+            _keep(root if activate else None, drafts, activate=activate)
         _report_all(drafts, left_out, as_json=as_json)
         return 1 if any(not entry.is_off for entry in left_out) else 0
     if kit_id is None:
@@ -144,10 +144,18 @@ def command(
         raise errors.UsageError(_FOR_URLS)
     draft = _asked(kit_id, server, timeout_s, {**client, "yes": yes}, root=root)
     changes = server_review.approve(draft, before, update=update, yes=yes, known=known)
-    server_kits.keep_in_project(root, [draft], activate=activate)
+    _keep(root, [draft], activate=activate)
     mcp_lock.tidy(kit_id, known, keep=mcp_kits.kit_path(draft))
     _report(draft, changes, update=update, root=root, as_json=as_json)
     return None
+
+
+def _keep(root: str | None, drafts: Sequence[KitDraft], *, activate: bool) -> None:
+    active = project.read_config(root).active_kits if root is not None else ()
+    server_kits.keep_in_project(root, drafts, activate=activate)
+    if root is not None and activate:
+        made = [draft.kit_id for draft in drafts]
+        activation.tell_substitutions(root, [one for one in made if one not in active])
 
 
 _FOR_URLS: Final = "--client-id, --client-secret, --redirect-host and --port are for --url"
