@@ -275,11 +275,17 @@ def tmp_path() -> Iterator[Path]:
         yield Path(directory).resolve()
 
 
+_beside: set[int] = set()
+"""Processes of tests before, such as a browser's, which has others below it too."""
+
+
 @pytest.fixture(params=["namespaces", "landlock"])
 def world(
     request: pytest.FixtureRequest, project: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Path:
     """A project, a home with a few things, and a machine with this level of a sandbox."""
+    _beside.clear()
+    _beside.update(supervisor.children(os.getpid()))
     best = machine().level
     if best == "off" or (best == "landlock" and request.param == "namespaces"):
         pytest.skip(f"this machine has no {request.param}")
@@ -796,7 +802,8 @@ def _born(pid: int) -> str:
 def _spares() -> list[int]:
     """The processes that wait for calls: below a zygote and its supervisors."""
     children = supervisor.children
-    supervisors = [one for zygote in children(os.getpid()) for one in children(zygote)]
+    zygotes = {*children(os.getpid())} - _beside
+    supervisors = [one for zygote in zygotes for one in children(zygote)]
     return [one for kept in supervisors for one in children(kept)]
 
 
