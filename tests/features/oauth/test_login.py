@@ -132,7 +132,7 @@ def test_the_redirect_is_pasted_where_no_browser_is(
     words = ("mcp", "login", "notes", "--url", resource.url, "--no-browser", "--yes")
     at = Terminal(*words, cwd=project)
     found = at.until(r"(http://\S+/authorize\?\S+)\n")
-    assert found is not None and at.until("Paste that")
+    assert found is not None and at.until("paste that")
 
     class Stay(urllib.request.HTTPRedirectHandler):
         def redirect_request(self, *_: Any) -> None:
@@ -154,7 +154,7 @@ def test_who_gives_up_leaves_nothing(
     issuer, resource = world
     words = ["mcp", "login", "notes", "--url", resource.url, "--no-browser"]
     at = Terminal(*words, *(["--yes"] if typed == "\x03" else []), cwd=project)
-    at.until("Paste that" if typed == "\x03" else r"\[y/N\]")
+    at.until("paste that" if typed == "\x03" else r"\[y/N\]")
     at.type(typed)
     assert at.ended() == (130 if typed == "\x03" else 6), at.shown
     assert not issuer.access and records.every() == [] and "Traceback" not in at.shown
