@@ -92,9 +92,22 @@ def descriptors() -> int:
     return len(os.listdir("/dev/fd"))
 
 
+@pytest.fixture(autouse=True)
+def _of_tests_before() -> None:
+    _beside.clear()
+    _beside.update(zombies())
+
+
+_beside: set[str] = set()
+"""What a process that outlives its command leaves where a test starts it in this process."""
+
+
 def zombies() -> list[str]:
+    """The ended children of this process that nobody has waited for, but for those of tests
+    before.
+    """
     listed = subprocess.run(
-        ["ps", "-A", "-o", "stat=", "-o", "ppid="],
+        ["ps", "-A", "-o", "stat=", "-o", "pid=", "-o", "ppid="],
         capture_output=True,
         text=True,
         check=True,
@@ -103,7 +116,7 @@ def zombies() -> list[str]:
     return [
         line
         for line in listed.stdout.splitlines()
-        if line.startswith("Z") and line.split()[-1] == str(os.getpid())
+        if line.startswith("Z") and line.split()[-1] == str(os.getpid()) and line not in _beside
     ]
 
 

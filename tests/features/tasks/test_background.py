@@ -8,6 +8,7 @@ from typing import Any
 from tests.support.ondisk import PATIENCE_S, python_tool, vespe
 from vespe.calls.path import open_path
 from vespe.features.tasks import background
+from vespe.processes import detached
 from vespe.projects.workspace import open_workspace
 
 SLOW = "import time, pathlib\npathlib.Path(inputs['mark']).write_text('begun')\ntime.sleep(inputs['s'])\nreturn inputs['mark']"
@@ -72,6 +73,8 @@ def test_p83_a_call_that_was_not_allowed_to_begin_is_not_told_as_interrupted(pro
     document = json.loads(shown.stdout)
     assert document["status"] == "completed" and not (project / "mark").exists()
     assert document["outcome"]["error"]["code"] == "not_trusted"
+    for runner in detached._STARTED:  # it was started in this process, which waits for it
+        runner.wait(PATIENCE_S)
 
 
 def test_what_cannot_run_is_told_at_once_and_leaves_no_task(project: Path, tmp_path: Path) -> None:
