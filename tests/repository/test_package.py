@@ -2,7 +2,9 @@
 
 import importlib.metadata
 import json
+import os
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +12,7 @@ import vespe
 from tests.repository.test_public_paths import NAMES
 from vespe import defaults
 
+ROOT = Path(__file__).resolve().parents[2]
 PROMISED = set(NAMES["vespe"])
 
 
@@ -43,3 +46,13 @@ def test_types_and_schemas_travel_with_the_package() -> None:
     assert len(schemas) >= 4 and all(
         "$schema" in json.loads(entry.read_text(encoding="utf-8")) for entry in schemas
     )
+
+
+def test_no_link_leads_out_of_the_source_distribution() -> None:
+    """Who unpacks one with Python's filter `data` refuses such a link, and with it the release."""
+    for directory in ("vespe", "kits", "tests", "docs"):
+        for path in (ROOT / directory).rglob("*"):
+            if path.is_symlink():
+                target = os.readlink(path)
+                assert not os.path.isabs(target), path
+                assert Path(os.path.normpath(path.parent / target)).is_relative_to(ROOT), path
