@@ -44,7 +44,7 @@ def find_tool(directory: str, name: str) -> Entry:
     """Return the tool of that name or uid in such a kit; raises ToolNotFound and AmbiguousTool."""
     kit_id = os.path.basename(directory)
     wanted = name.removeprefix(f"{kit_id}/")
-    entries = catalog.find(directory, wanted, scope=kit_id, kit_id=kit_id)
+    entries = catalog.find_to_change(directory, wanted, scope=kit_id, kit_id=kit_id)
     if not entries:
         raise ToolNotFound(name, searched=(kit_id,))
     if len(entries) > 1:

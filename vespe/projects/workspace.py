@@ -248,15 +248,17 @@ def project_entry(workspace: Workspace, name: str) -> Entry:
     One whose name cannot be read is found by its directory's. The sentence names the kit where it
     is a kit's tool.
     """
-    entries = _project_entries(workspace.root, name.removeprefix(f"{defaults.PROJECT_TOOLS}/"))
+    entries = catalog.find_to_change(
+        project.tools_dir(workspace.root),
+        name.removeprefix(f"{defaults.PROJECT_TOOLS}/"),
+        scope=defaults.PROJECT_TOOLS,
+        kit_id=None,
+    )
     if len(entries) == 1:
         return entries[0]
     if entries:
         uids, paths = [entry.uid for entry in entries], [entry.path for entry in entries]
         raise AmbiguousTool(name, scope=defaults.PROJECT_TOOLS, uids=uids, paths=paths)
-    unread = _project_entries(workspace.root, f"tool-{name}")
-    if unread and unread[0].name is None:
-        return unread[0]
     from vespe.kits import edited
 
     other = workspace.resolve(name).entry
@@ -269,11 +271,8 @@ def project_entry(workspace: Workspace, name: str) -> Entry:
 
 def project_has(root: str, name: str) -> bool:
     """Say whether a tool of that name stands among the project's own now."""
-    return any(entry.name == name for entry in _project_entries(root, name))
-
-
-def _project_entries(root: str, wanted: str) -> Sequence[Entry]:
-    return catalog.find(project.tools_dir(root), wanted, scope=defaults.PROJECT_TOOLS, kit_id=None)
+    found = catalog.find(project.tools_dir(root), name, scope=defaults.PROJECT_TOOLS, kit_id=None)
+    return any(entry.name == name for entry in found)
 
 
 def _unlistable(scopes: Iterable[Scope]) -> Iterator[str]:

@@ -208,6 +208,19 @@ def find(
     return found
 
 
+def find_to_change(
+    directory: str, wanted: str, *, scope: str, kit_id: str | None
+) -> tuple[Entry, ...]:
+    """Return what `find` does, for who edits or deletes a tool; where none has the name, the one
+    whose directory has it and whose own name cannot be read.
+    """
+    found = find(directory, wanted, scope=scope, kit_id=kit_id)
+    if found:
+        return found
+    named = find(directory, f"{_PREFIX}{wanted.lower()}", scope=scope, kit_id=kit_id)
+    return tuple(entry for entry in named if entry.name is None)
+
+
 def why_unlistable(directory: str) -> str | None:
     """Say why no tool of `directory` can be listed; None where they can be, or where there is no
     such directory.

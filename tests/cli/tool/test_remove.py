@@ -30,8 +30,18 @@ def test_a_tool_whose_name_cannot_be_read_is_removed_by_its_directorys(
 ) -> None:
     broken = python_tool(project / ".vespe/tools/tool-one", "one", "return 1")
     (broken / "config.json").write_text("{", encoding="utf-8")
-    assert "the files are in" in command("tool", "edit", "one").err
+    for name in ("one", "project_tools/one"):
+        assert "the files are in" in command("tool", "edit", name).err
     assert command("tool", "remove", "one", "--yes").code == 0 and not broken.exists()
+
+
+def test_so_is_one_of_a_kit_that_is_edited(command: Command, home: Path, project: Path) -> None:
+    assert command("kit", "create", "mine").code == 0
+    assert command("tool", "create", "one", "--type", "python_script", "--kit", "mine").code == 0
+    (broken,) = home.rglob("mine/tool-one")
+    (broken / "config.json").write_text("{", encoding="utf-8")
+    said = command("tool", "remove", "one", "--kit", "mine", "--yes")
+    assert said.code == 0 and not broken.exists(), said.err
 
 
 def test_of_two_tools_of_one_name_none_is_removed_by_name(command: Command, project: Path) -> None:
