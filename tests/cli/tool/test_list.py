@@ -60,7 +60,7 @@ def test_one_scope_alone_can_be_listed(command: Command, project: Path) -> None:
     assert command("tool", "list", "--kit", "project_tools").out.split("\t")[0] == "mine"
 
 
-def test_p50_outside_a_project_the_exit_code_is_3_and_the_hint_says_how_to_make_one(
+def test_outside_a_project_the_exit_code_is_3_and_the_hint_says_how_to_make_one(
     command: Command, tmp_path: Path
 ) -> None:
     said = command("tool", "list", "--project", str(tmp_path), "--json")
