@@ -1,5 +1,6 @@
 """A tool on its way to a worker."""
 
+import pickle
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from vespe.calls.path import CallPath
 from vespe.calls.registry import ToolRegistry
 from vespe.errors import Refused
 from vespe.features.batch import parcel as parcels
+from vespe.features.batch.cluster import Chunk, run_chunk
+from vespe.features.batch.items import Item
 from vespe.features.batch.parcel import opened, pack
 from vespe.files import locations
 from vespe.kits import origins, staging, store
@@ -53,6 +56,29 @@ def test_a_kits_tool_takes_its_kits_configuration_along(
         tool.scope == "sums"
         and path.run_tool(tool, Call(tool="double", arguments={"n": 4})).result == 8
     )
+
+
+def test_p66_no_secret_travels_and_each_machine_takes_its_own(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kit = write_kit(tmp_path / "kits", "sums", secrets=["SUMS_KEY"])
+    count = "import os; return len(os.environ['SUMS_KEY'])"
+    python_tool(kit / "tool-count", "count", count, secrets=["SUMS_KEY"])
+    monkeypatch.setenv("VESPE_KITS_PATH", str(tmp_path / "kits"))
+    (project / ".vespe/config.json").write_text('{"active_kits": ["sums"]}', encoding="utf-8")
+    here = "of-the-machine-that-sends"
+    monkeypatch.setenv("VESPE_SUMS__SUMS_KEY", here)
+    workspace = open_workspace(project)
+    tool, call = workspace.tool("count"), Call(tool="count", arguments={})
+    path = CallPath(workspace=workspace, registry=ToolRegistry(), trusted=True)
+    assert path.run_tool(tool, call).result == len(here)
+    chunk = Chunk(items=(Item(id=1, arguments={}),), retries=0, timeout_s=None)
+    sent = pickle.dumps((pack(tool), chunk))
+    assert b"SUMS_KEY" in sent and here.encode() not in sent
+    monkeypatch.delenv("VESPE_KITS_PATH")
+    monkeypatch.setenv("VESPE_SUMS__SUMS_KEY", "of-a-worker")
+    [outcome] = run_chunk(*pickle.loads(sent)) or ()
+    assert outcome.outcome.result == len("of-a-worker")
 
 
 @pytest.mark.parametrize("approved", [True, False])
