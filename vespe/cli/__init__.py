@@ -108,9 +108,13 @@ class LazyGroup(click.Group):
     def _meant(self, ctx: click.Context, name: str) -> str:
         from vespe.documents.near import near
 
+        if (self.table is VERBS or self.name == "tool") and _is_tool(name):
+            return f"`vespe tool run {name}` runs the tool, `vespe tool show {name}` describes it"
         known = {verb: verb for verb in self.table} | self.aliases
         found = list(dict.fromkeys(known[word] for word in near(name, known)))
-        if not found or NEVER_SUGGESTED & set(found[0].split()):
+        if not found:
+            return _of_another_group(name)
+        if NEVER_SUGGESTED & set(found[0].split()):
             return ""
         offered = [
             f"`{ctx.command_path} {verb}`"
@@ -137,6 +141,28 @@ class LazyGroup(click.Group):
                         for name, entry in entries.items()
                     ]
                 )
+
+
+def _is_tool(name: str) -> bool:
+    """Say whether the project here has a tool of that name."""
+    from vespe.errors import VespeError
+    from vespe.projects.workspace import open_workspace
+
+    try:
+        open_workspace().resolve_seen(name)
+        return True
+    except VespeError:
+        return False
+
+
+def _of_another_group(name: str) -> str:
+    """Return a question that names the verbs of that name in all groups; "" for none."""
+    offered = [
+        f"`vespe {group} {name}`"
+        for group, (_, verbs) in VERBS.items()
+        if isinstance(verbs, dict) and name in verbs and name not in NEVER_SUGGESTED
+    ]
+    return f"did you mean {' or '.join(offered)}?" if offered else ""
 
 
 def _completed(command: click.Command, name: str) -> click.Command:

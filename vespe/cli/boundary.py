@@ -3,6 +3,7 @@
 import contextlib
 import errno
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Final
@@ -39,6 +40,7 @@ HUP.
 EXIT_BROKEN_PIPE: Final = 141
 _APPROVING: Final = ("--yes", "--trust", "--allow", "--no-token", "--approve")
 """How options begin that say yes to something: nobody who mistypes another one is led to them."""
+_TOO_MANY: Final = pattern(r"Got unexpected extra arguments? \((.*)\)", re.DOTALL)
 _UNTYPED: Final = pattern("is not a valid (float|integer)(?: range)?")
 
 CODES: Final[dict[str, int]] = {
@@ -210,6 +212,8 @@ def _usage(
 def _said(error: click.ClickException) -> str:
     if isinstance(error, click.NoSuchOption):
         return f"there is no option {error.option_name}"
+    if too_many := _TOO_MANY.fullmatch(error.message):
+        return f"too many arguments: {too_many[1]}"
     said, choose, words = error.format_message().partition(". Choose from:")
     said = _UNTYPED.sub(lambda found: f"is not a {'whole ' * (found[1] == 'integer')}number", said)
     return f"{said}: choose one of {' '.join(words.split())}" if choose else said
@@ -226,12 +230,25 @@ def _meant(error: click.ClickException) -> str:
             error.option_name,
             [name for name in error.possibilities or () if not name.startswith(_APPROVING)],
         )
+    context = getattr(error, "ctx", None)
+    if context is not None and _TOO_MANY.fullmatch(error.message):
+        return _taken(context)
     kind = getattr(getattr(error, "param", None), "type", None)
     if isinstance(error, click.BadParameter) and isinstance(kind, click.Choice):
         return suggest(
             error.message.partition("'")[2].partition("' is not one of")[0], map(str, kind.choices)
         )
     return ""
+
+
+def _taken(context: click.Context) -> str:
+    """Say which arguments a command takes, to somebody who gave more."""
+    pieces = context.command.collect_usage_pieces(context)
+    taken = " ".join(piece for piece in pieces if piece != context.command.options_metavar)
+    command = context.command_path
+    if not taken:
+        return f"`{command}` takes only options; `{command} --help` shows them"
+    return f"`{command}` takes only {taken}; put a value that has spaces in quotes"
 
 
 def _failure(error: errors.VespeError) -> tuple[int, dict[str, Any]]:

@@ -75,6 +75,7 @@ def _laid_out(columns: Sequence[str], rows: list[list[str]], *, text: int, one_l
     }
     others = sum(widths) - widths[text] + _GAP * (len(widths) - 1)
     if others + min(widths[text], _READABLE) > console.width:
+        _record_heading(columns, text)
         for row in rows:
             # A number says nothing alone: its column's name stands before it.
             _record(
@@ -105,6 +106,13 @@ def _laid_out(columns: Sequence[str], rows: list[list[str]], *, text: int, one_l
     with console.capture() as printed:
         console.print(grid)
     click.echo("\n".join(line.rstrip() for line in printed.get().splitlines()), color=True)
+
+
+def _record_heading(columns: Sequence[str], text: int) -> None:
+    """Print the columns' names as the rows below have their cells."""
+    short = "  ".join(name for index, name in enumerate(columns) if index != text)
+    for line in (short, f"    {columns[text]}"):
+        click.echo(click.style(line, bold=True) if report.is_coloured(sys.stdout) else line)
 
 
 def _record(console: Any, row: list[str], text: int) -> None:

@@ -52,7 +52,8 @@ class Draft:
     """A whole tool but its uid: config.json as data, and the other files by their path in its
     directory.
 
-    `notes` are sentences for its author on what could not be derived. `origin` is the path of the
+    `notes` are sentences for its author on what could not be derived, and `added` on what was
+    written without their saying so. `origin` is the path of the
     file that was copied, and the function of it, "" where there is none.
     """
 
@@ -60,6 +61,7 @@ class Draft:
     document: JsonObject
     files: Mapping[str, TreeFile] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
     origin: tuple[str, str] | None = None
 
     @property
@@ -235,8 +237,8 @@ def _completed(draft: Draft, given: Mapping[str, Any]) -> Draft:
         name for name in named if isinstance(declared, list) and name not in names_in(declared)
     ]
     more = {**given, **({"secrets": [*declared, *missing]} if missing else {})}
-    notes = (f"declared the secret {name}, which `args` names" for name in missing)
-    return replace(draft, document={**draft.document, **more}, notes=(*draft.notes, *notes))
+    added = (f"declared the secret {name}, which `args` names" for name in missing)
+    return replace(draft, document={**draft.document, **more}, added=(*draft.added, *added))
 
 
 def describe(name: str, document: JsonObject) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support import gitrepo
+from tests.support.terminal import plain, vespe_on_a_terminal
 
 Command = Callable[..., Any]
 
@@ -18,11 +19,13 @@ def test_a_new_kit_has_one_tool_that_runs(command: Command) -> None:
 
 
 def test_a_kit_made_elsewhere_says_how_projects_find_it(
-    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    command: Command, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said = command("kit", "create", "team_tools", "--in", str(tmp_path / "kits"))
-    assert f"add {tmp_path / 'kits'} to VESPE_KITS_PATH" in said.err
-    monkeypatch.setenv("VESPE_KITS_PATH", str(tmp_path / "kits"))
+    shown = plain(vespe_on_a_terminal("kit", "create", "team_tools", "--in", "kits", cwd=project))
+    told = " ".join(shown.split())
+    assert "next: `vespe kit link kits/team_tools` makes it available" in told
+    assert f"add {project / 'kits'} to VESPE_KITS_PATH" in told
+    monkeypatch.setenv("VESPE_KITS_PATH", str(project / "kits"))
     assert command("kit", "activate", "team_tools").code == 0
 
 

@@ -1,6 +1,8 @@
 """`vespe tool create`."""
 
 import json
+import os
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -46,12 +48,41 @@ def test_an_http_tool_with_a_key_is_one_command(command: Command) -> None:
     said = command(
         "tool", "create", "item", "--url", url, "--method", "DELETE", "--args", args, "--json"
     )
-    assert said.code == 0 and "declared the secret SHOP_KEY" in said.err
+    assert said.code == 0 and "vespe: declared the secret SHOP_KEY" in said.err
     document = command("tool", "show", "item", "--json").document
     assert (
         document["secrets"] == ["SHOP_KEY"]
         and document["implementation_details"]["entrypoint"] == "DELETE"
     )
+
+
+def test_a_command_line_in_place_of_a_program_is_refused_with_what_to_write(
+    command: Command, tmp_path: Path
+) -> None:
+    create = ("tool", "create", "lines", "--type", "shell_command")
+    said = command(*create, "--entrypoint", "wc -l {path}", "--args", '{"output": "lines"}')
+    assert said.code == 2 and "only the name of a program" in said.err
+    _, hint, _ = said.err.split("`")
+    assert command(*create, *shlex.split(hint)).code == 0
+    (tmp_path / "two.txt").write_text("1\n2\n", encoding="utf-8")
+    assert command("tool", "run", "lines", f"path={tmp_path}/two.txt").out.split()[0] == '["2'
+
+
+def test_a_program_that_is_not_here_can_be_named_and_is_told(command: Command) -> None:
+    create = ("tool", "create", "later", "--type", "shell_command", "--entrypoint")
+    said = command(*create, "a-program-to-come")
+    assert said.code == 0 and "'a-program-to-come' on PATH here: install it first" in said.err
+
+
+def test_a_program_whose_name_has_a_space_is_no_command_line(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "two words").write_text("#!/bin/sh\necho ran\n", encoding="utf-8")
+    (tmp_path / "two words").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    create = ("tool", "create", "spaced", "--type", "shell_command", "--entrypoint")
+    assert command(*create, "two words").code == 0
+    assert command("tool", "run", "spaced").out == "ran\n"
 
 
 def test_every_key_of_a_config_can_be_set(command: Command) -> None:

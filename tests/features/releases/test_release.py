@@ -155,3 +155,10 @@ def test_every_other_byte_of_the_configuration_stays() -> None:
         "a": 1,
         "version": "1.0.0",
     }
+
+
+def test_an_errors_fields_name_the_kit_itself_and_not_the_copy(kit: Path) -> None:
+    with pytest.raises(InvalidTool) as caught, release.committed(str(kit)) as copy:
+        raise InvalidTool("tool-say", [f"{copy}/run.sh is missing"], path=f"{copy}/tool-say")
+    assert caught.value.problems == (f"{kit}/run.sh is missing",)
+    assert "vespe-revision-" not in repr((vars(caught.value), caught.value.args))

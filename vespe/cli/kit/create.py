@@ -8,7 +8,7 @@ from vespe.cli import options, report
 from vespe.files import locations
 from vespe.git.author_repository import new_repository
 from vespe.kits import create, own_source, roots
-from vespe.lazy import shutil
+from vespe.lazy import shlex, shutil
 
 
 @click.command("create", epilog="Example: vespe kit create team_tools --in ~/kits")
@@ -64,9 +64,9 @@ def command(
             said = (
                 f"add {os.path.abspath(parent)} to VESPE_KITS_PATH, so that every project finds it"
             )
-            report.note(
-                f"`vespe kit link {os.path.relpath(path)}` makes it available to all your "
-                f"projects; or {said}"
+            report.next_step(
+                f"`vespe kit link {shlex.quote(os.path.relpath(path))}` makes it available to all "
+                f"your projects; or {said}"
             )
 
 

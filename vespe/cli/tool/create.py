@@ -87,7 +87,7 @@ def command(name: str, kind: str | None, source: str | None, in_place: bool, **g
     if not given["as_json"]:
         report.next_step(_next(tool, kit=given["kit"], project_dir=given["project_dir"]))
     if given["then_edit"]:
-        editor.edit(tool.directory or "")
+        editor.edit(tool.directory or "", tool.name)
 
 
 def _draft(
@@ -136,6 +136,8 @@ def _implied(given: Mapping[str, Any], source: str | None) -> str | None:
 def _made(tool: Tool, root: str, draft: drafts.Draft, kit: str | None, as_json: bool) -> None:
     for text in draft.notes:
         report.warn(text)
+    for text in draft.added:
+        report.note(text)
     if as_json:
         report.emit_json(json_of(tool, "uid", "name", "directory", directory="path"))
         return

@@ -22,7 +22,7 @@ def command(name: str, kit: str | None, project_dir: str | None, as_json: bool) 
     entry = owner.ToolOwner(kit, project_dir).find(name)
     if not (os.isatty(0) and os.isatty(1)):
         raise errors.Refused("an editor needs a terminal", hint=f"the files are in {entry.path}")
-    editor.edit(entry.path)
+    editor.edit(entry.path, name)
     _, problems = directory.check(entry.path, kit_id=entry.kit_id)
     found = [
         f"{problem.file}{problem.pointer and ' at ' + problem.pointer}: {problem.message}"

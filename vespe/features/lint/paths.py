@@ -13,6 +13,10 @@ from vespe.records import dataclass
 Kind: TypeAlias = Literal["project", "project_config", "kit", "kit_config", "tools", "tool", "file"]
 SUFFIXES: Final = (".json", ".jsonl", ".ndjson", ".yaml", ".yml")
 _PREFIX: Final = "tool-"
+PATHS_TAKEN: Final = (
+    "`vespe lint` takes projects, kits, tool directories, names of tools and files of definitions; "
+    "`vespe tool list` shows the names"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +58,7 @@ def _places(path: str) -> Iterator[LintPath]:
     if not os.path.lexists(path):
         raise NotFound(
             f"there is no file or directory {path}",
-            hint="`vespe lint` takes projects, kits, tool directories and files of definitions; "
-            "`vespe tool show NAME` shows the directory of a tool",
+            hint=PATHS_TAKEN,
         )
     if os.path.isdir(path):
         found = list(_of_directory(path))

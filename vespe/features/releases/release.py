@@ -126,16 +126,17 @@ def committed(directory: str) -> Iterator[str]:
 
 
 def _name_own_files(error: VespeError, copy: str, directory: str) -> None:
-    error.message = with_own_paths(error.message, copy, directory)
+    for name, value in vars(error).items():  # the fields of each class of errors, too
+        setattr(error, name, with_own_paths(value, copy, directory))
     error.args = (error.message, *error.args[1:])
-    error.hint = with_own_paths(error.hint, copy, directory)
-    error.details = with_own_paths(error.details, copy, directory)
 
 
 def with_own_paths(value: Any, copy: str, directory: str) -> Any:
     """Return a value in which each path in a copy of a kit is the one of the kit itself."""
     if isinstance(value, str):
         return value.replace(copy, directory)
+    if isinstance(value, tuple):
+        return tuple(with_own_paths(item, copy, directory) for item in value)
     if isinstance(value, list):
         return [with_own_paths(item, copy, directory) for item in value]
     if isinstance(value, dict):

@@ -4,9 +4,12 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from vespe.documents import strict_json
 from vespe.errors import UsageError
 from vespe.files import atomic
+from vespe.files.on_path import is_on_path
 from vespe.files.trees import TreeFile
+from vespe.lazy import shlex
 from vespe.models import JsonObject
 from vespe.tool_types import NewTool
 from vespe.tools.new_tool import (
@@ -64,6 +67,9 @@ def begin(type: str, name: str, *, given: Mapping[str, Any], directory: str) -> 
     copied.
     """
     path, files = given.get("path"), {}
+    notes: tuple[str, ...] = ()
+    if path is None and (program := given.get("entrypoint")):
+        notes = _look_for(program, given.get("args"))
     if path is not None:
         found = existing_file(path, directory)
         if found is None:
@@ -84,4 +90,25 @@ def begin(type: str, name: str, *, given: Mapping[str, Any], directory: str) -> 
         "path": path,
         "entrypoint": None if path else template.entrypoint,
     }
-    return NewTool(document_of(name, type, said), files)
+    return NewTool(document_of(name, type, said), files, notes)
+
+
+def _look_for(program: str, args: JsonObject | None) -> tuple[str, ...]:
+    """Return what the author must know of a program that is not on PATH here; raises UsageError
+    for a whole command line in its place.
+    """
+    if not program.isprintable() or is_on_path(program):
+        return ()
+    try:
+        words = shlex.split(program)
+    except ValueError:  # a quotation that does not end
+        words = program.split()
+    if len(words) < 2:
+        return (f"there is no program called {program!r} on PATH here: install it first",)
+    given = args.get("argv") if args else None
+    argv = [*words[1:], *(given if isinstance(given, list) else ())]
+    whole = strict_json.compact_json({**(args or {}), "argv": argv})
+    raise UsageError(
+        f"--entrypoint takes only the name of a program, not its arguments too: {program!r}",
+        hint=f"`--entrypoint {shlex.quote(words[0])} --args {shlex.quote(whole)}`",
+    )

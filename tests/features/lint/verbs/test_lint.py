@@ -213,15 +213,30 @@ def test_fix_mends_and_lints_what_is_left(command: Command, tools: Path) -> None
 def test_fix_changes_nothing_that_is_not_reported(command: Command, tools: Path) -> None:
     before = tools.read_text(encoding="utf-8")
     said = command("lint", "tools.json", "--fix", "--select", "portability")
-    assert "fixed" not in said.err and tools.read_text(encoding="utf-8") == before
-    nothing = "--fix changed nothing: none of these findings has a safe fix"
-    assert nothing not in said.err  # nothing was found
+    assert (
+        "nothing to fix: there are no findings" in said.err
+        and tools.read_text(encoding="utf-8") == before
+    )
+    nothing = "nothing to fix: the finding has no safe fix"
+    assert nothing not in said.err
     assert (
         command("tool", "create", "x", "--type", "python_script", "--description", "X.").code == 0
     )
     said = command("lint", "--fix", "--select", "description-too-short")
     assert "description-too-short" in said.out and nothing in said.err
     assert nothing not in command("lint", "--select", "description-too-short").err
+
+
+def test_a_tool_is_named_by_its_name_and_a_broken_one_too(command: Command, project: Path) -> None:
+    create = ("tool", "create", "brief", "--type", "python_script", "--description", "X.")
+    assert command(*create).code == 0
+    said = command("lint", "brief")
+    assert said.code == 0 and "description-too-short: brief" in said.out
+    assert "in 1 tool" in said.err
+    config = project / ".vespe/tools/tool-brief/config.json"
+    config.write_text('{"name": "brief", "uid": "tool-brief"', encoding="utf-8")
+    said = command("lint", "brief")
+    assert said.code in (1, 4) and ".vespe/tools/tool-brief/config.json" in said.out
 
 
 def test_a_rule_is_explained(command: Command) -> None:

@@ -208,6 +208,17 @@ def test_connecting_twice_changes_nothing_and_removing_takes_the_entry_away(
     )
 
 
+@pytest.mark.parametrize("client", ["claude-code", "codex", "gemini"])
+def test_an_entry_of_the_users_own_holds_everywhere(
+    client: str, command: Command, stocked: Path, on_path: None
+) -> None:
+    told = [
+        command("connect", client, "--scope", scope).err.splitlines()[-1]
+        for scope in ("project", "user")
+    ]
+    assert " here" in told[0] and "approve" not in told[1] and "in any directory" in told[1]
+
+
 def test_a_project_without_tools_or_without_trust_has_that_for_its_next_step(
     command: Command, project: Path, on_path: None, tmp_path: Path
 ) -> None:

@@ -16,13 +16,14 @@ from vespe.cli.waiting import waiting
 from vespe.features.lint import FAMILIES, RULES, audit, fixes
 from vespe.features.lint import settings as lint_settings
 from vespe.features.lint.findings import Finding
+from vespe.features.lint.paths import PATHS_TAKEN
 from vespe.features.lint.rules.flow import drawn
 from vespe.features.lint.settings import Settings
 from vespe.features.lint.verbs import report as lint_report
 from vespe.files import unreviewed
 from vespe.git import changed_paths
 from vespe.models import SEVERITIES
-from vespe.projects.workspace import find_root
+from vespe.projects.workspace import find_root, open_workspace, project_entry
 
 _BROKEN = 4
 
@@ -100,18 +101,18 @@ def command(
 ) -> int:
     """Check tool definitions for problems.
 
-    PATH is a project, a kit, a tool directory, or a file of definitions for OpenAI, Anthropic,
-    Gemini, Ollama or MCP (JSON, JSONL, YAML). The default is the current project. Lint imports and
-    runs nothing. The exit code is 1 if there are errors.
+    PATH is a project, a kit, a tool directory, the name of a tool, or a file of definitions for
+    OpenAI, Anthropic, Gemini, Ollama or MCP (JSON, JSONL, YAML). The default is the current
+    project. Lint imports and runs nothing. The exit code is 1 if there are errors.
     """
     if explain:
-        return _explain(explain, paths)
+        return _explain(explain, [_place(word) for word in paths])
     # what is left off for commands that live for a moment: 10,000 tools make much that only it can
     # free
     gc.enable()
     settings = _settings(asked)
     changed = changed_paths.changed_paths(asked["changed"]) if asked["changed"] else None
-    targets = list(paths) or [_project()]
+    targets = [_place(word) for word in paths] or [_project()]
     run, findings = _linted(settings, targets, changed)
     if fix and (fixed := list(fixes.fix(findings, targets))):
         for one in fixed:
@@ -120,7 +121,10 @@ def command(
             report.say(report.one_line(said))
         run, findings = _linted(settings, targets, changed)
     elif fix and findings:
-        report.say("--fix changed nothing: none of these findings has a safe fix")
+        those = f"the {len(findings)} findings have" if len(findings) > 1 else "the finding has"
+        report.say(f"nothing to fix: {those} no safe fix, so correct what is listed yourself")
+    elif fix:
+        report.say("nothing to fix: there are no findings")
     _warn_of_what_is_new(targets)
     alone = len(targets) == 1 and run.tools == 0
     broken = run.broken_file if alone else None
@@ -152,6 +156,28 @@ def _warn_of_what_is_new(places: Sequence[str]) -> None:
 
 def _order(finding: Finding) -> tuple[str, int, int, str]:
     return finding.path, finding.line, finding.column, finding.rule
+
+
+def _place(word: str) -> str:
+    """Return what an argument names: a path, else the directory of the tool of that name."""
+    if os.path.lexists(word) or "/" in word:
+        return word
+    try:
+        return audit.shown(_tool_directory(word))
+    except (errors.ToolNotFound, errors.ProjectNotFound) as error:
+        is_near = isinstance(error, errors.ToolNotFound) and error.close
+        raise errors.NotFound(
+            f"there is no file or directory {word}, and no tool of that name in a project here",
+            hint=error.hint if is_near else PATHS_TAKEN,
+        ) from None
+
+
+def _tool_directory(name: str) -> str:
+    workspace = open_workspace()
+    try:
+        return workspace.resolve_seen(name).entry.path
+    except (errors.ToolNotFound, errors.InvalidTool):
+        return project_entry(workspace, name).path  # a broken one is what lint is for
 
 
 def _project() -> str:

@@ -25,8 +25,9 @@ class McpClient:
 
     `project_file` is relative to the project's root, where the client reads one; `user_file`
     returns the user's own. `workspace` is the project's directory in words that hold on every
-    machine; `then` is what a person does next. `shows_structured` says that the client gives its
-    model the structured content of a result and not the text beside it.
+    machine; `then` is what a person does next, and `then_anywhere` what they do after an entry in
+    their own file, which holds in every directory. `shows_structured` says that the client gives
+    its model the structured content of a result and not the text beside it.
     """
 
     name: str
@@ -40,6 +41,7 @@ class McpClient:
     shows_structured: bool = False
     workspace: str = "."
     then: str = ""
+    then_anywhere: str = ""
 
     def path(self, root: str, *, scope: str | None, environ: Places) -> str:
         """Return the absolute path of the file: of `scope` (`project`, `user`), else of the one
@@ -55,6 +57,11 @@ class McpClient:
         raise UsageError(
             f"{self.title} has no file of its own for a {wanted}", hint="name the file with --file"
         )
+
+    def next_step(self, path: str, root: str) -> str:
+        """Return what a person does after an entry was written to that file."""
+        in_project = self.project_file and path == os.path.join(root, self.project_file)
+        return self.then if in_project else self.then_anywhere or self.then
 
     def entry(self, command: list[str], env: Mapping[str, str] | None = None) -> JsonObject:
         """Return the server's entry for a command, and for variables that the server needs."""
@@ -91,6 +98,7 @@ CLIENTS: Final = {
             ),
             shows_structured=True,  # anthropics/claude-code#79944, 2.1.280
             then="start `claude` here, approve the server, and type /mcp",
+            then_anywhere="start `claude` in any directory and type /mcp",
         ),
         McpClient(
             name="claude-desktop",
@@ -108,6 +116,7 @@ CLIENTS: Final = {
             user_file=lambda environ: os.path.join(_home(environ), ".cursor", "mcp.json"),
             workspace=_FOLDER,
             then="open this folder in Cursor and switch the server on in Settings, Tools & MCP",
+            then_anywhere="start Cursor and switch the server on in Settings, Tools & MCP",
         ),
         McpClient(
             name="vscode",
@@ -119,6 +128,7 @@ CLIENTS: Final = {
             workspace=_FOLDER,
             shows_structured=True,  # microsoft/vscode#290063
             then="open this folder in VS Code and run `MCP: List Servers` to start it",
+            then_anywhere="start VS Code and run `MCP: List Servers` to start it",
         ),
         McpClient(
             name="gemini",
@@ -126,6 +136,7 @@ CLIENTS: Final = {
             project_file=".gemini/settings.json",
             user_file=lambda environ: os.path.join(_home(environ), ".gemini", "settings.json"),
             then="start `gemini` here and type /mcp",
+            then_anywhere="start `gemini` in any directory and type /mcp",
         ),
         McpClient(
             name="codex",
@@ -139,6 +150,7 @@ CLIENTS: Final = {
             toml=True,
             shows_structured=True,  # anomalyco/opencode#32074 says so of Codex
             then="start `codex` here and type /mcp",
+            then_anywhere="start `codex` in any directory and type /mcp",
         ),
         McpClient(
             name="zed",
@@ -153,6 +165,7 @@ CLIENTS: Final = {
             ),
             prefers_project=False,
             then="open the Agent Panel of this project; its settings list the server",
+            then_anywhere="open the Agent Panel in Zed; its settings list the server",
         ),
         McpClient(name="generic", title="this client", extra={}),
     )

@@ -94,7 +94,7 @@ def command(
     seen = document | {
         "check": _checked(client, document["entry"], root),
         "trusted": _trusted(root),
-        "next": client.then,
+        "next": client.next_step(path, root),
     }
     if as_json:
         report.emit_json(seen)
@@ -226,7 +226,7 @@ def _tell(seen: JsonObject, client: McpClient, scope: str | None) -> None:
             "next: `vespe kit list` shows kits to activate, `vespe tool create NAME` makes a tool"
         )
     else:
-        report.say(f"next: {client.then}")
+        report.say(f"next: {seen['next']}")
 
 
 def _warn_of_needs(names: list[str], client: McpClient) -> None:
