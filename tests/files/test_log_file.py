@@ -1,10 +1,10 @@
 """A file of lines that several processes write to."""
 
-import os
 from pathlib import Path
 
 import pytest
 
+from tests.support.descriptors import opened
 from vespe.files.log_file import OLD, LogFile
 from vespe.files.watch import Watch
 
@@ -42,9 +42,17 @@ def test_a_grown_file_becomes_the_old_one(tmp_path: Path) -> None:
 
 
 def test_nothing_stays_open_unless_it_is_kept(tmp_path: Path) -> None:
-    before = set(os.listdir("/proc/self/fd"))
     LogFile(str(tmp_path / "log"), limit=100).append(b"x")
-    assert set(os.listdir("/proc/self/fd")) == before
+    assert not _opened_below(tmp_path)
+    kept = LogFile(str(tmp_path / "log"), limit=100, kept=True)
+    kept.append(b"y")
+    assert _opened_below(tmp_path) == [str(tmp_path / "log")]
+    kept.close()
+    assert not _opened_below(tmp_path)
+
+
+def _opened_below(directory: Path) -> list[str]:
+    return [path for _, path in opened() if path.startswith(f"{directory}/")]
 
 
 @pytest.mark.parametrize("taken", ["moved", "removed", "with its directory"])

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.descriptors import opened
 from tests.support.interrupting import is_interrupted
 from vespe.files import watch
 from vespe.files.stamps import stamp
@@ -183,6 +184,11 @@ def test_where_linux_tells_nothing_each_look_looks(
 
 
 def test_a_watch_that_is_given_up_leaves_nothing_open(place: Path) -> None:
-    before = os.listdir("/proc/self/fd")
-    held(place)
-    assert os.listdir("/proc/self/fd") == before
+    before, found = opened(), held(place)
+    assert len(_watching() - before) == 1
+    del found
+    assert not _watching() - before
+
+
+def _watching() -> set[tuple[str, str]]:
+    return {(number, kind) for number, kind in opened() if kind == "anon_inode:inotify"}

@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.support.descriptors import left_open, opened
 from tests.support.ondisk import PATIENCE_S, interruptible
 from vespe import defaults
 from vespe.errors import Interrupted, InvalidArguments, OutputTooLarge, TimedOut, ToolExecutionError
@@ -88,11 +89,7 @@ def seen(marker: str, *, at_least: int = 1) -> None:
         time.sleep(0.02)
 
 
-def descriptors() -> int:
-    return len(os.listdir("/dev/fd"))
-
-
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def _of_tests_before() -> None:
     _beside.clear()
     _beside.update(zombies())
@@ -389,12 +386,13 @@ def _times_out(marker: str) -> float:
     return time.monotonic() - began
 
 
+@pytest.mark.usefixtures("_of_tests_before")
 def test_p27_daemons_that_left_the_session_and_ignore_term_end_at_the_deadline() -> None:
-    before, markers = descriptors(), [f"marker-{uuid4()}" for _ in range(20)]
+    before, markers = opened(), [f"marker-{uuid4()}" for _ in range(20)]
     with ThreadPoolExecutor(20) as pool:
         assert len(list(pool.map(_times_out, markers))) == 20
     assert not [line for marker in markers for line in alive(marker)]
-    assert (zombies(), descriptors()) == ([], before)
+    assert zombies() == [] and not left_open(before)
 
 
 def test_p27_daemons_that_outlive_their_process_are_ended_and_do_not_hold_the_call() -> None:
@@ -411,14 +409,15 @@ def test_p27_a_stopped_process_ends_too() -> None:
     assert alive(marker) == []
 
 
+@pytest.mark.usefixtures("_of_tests_before")
 def test_p27_calls_at_the_same_time_never_end_one_another() -> None:
-    before = descriptors()
+    before = opened()
     with ThreadPoolExecutor(32) as pool:
         short = [pool.submit(run, shell("sleep 60", timeout_s=0.5)) for _ in range(16)]
         long = [pool.submit(run, shell(f"sleep 2; echo {n}", timeout_s=60)) for n in range(16)]
         assert [call.result().stdout for call in long] == [b"%d\n" % n for n in range(16)]
         assert {type(call.exception()) for call in short} == {TimedOut}
-    assert (zombies(), descriptors()) == ([], before)
+    assert zombies() == [] and not left_open(before)
 
 
 CALLER = """

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.descriptors import left_open, opened
 from tests.support.ondisk import PATIENCE_S
 from vespe.calls import sandboxing
 from vespe.errors import ToolExecutionError, VespeError
@@ -319,26 +320,23 @@ def test_what_is_kept_ends_with_its_owner(bench: Bench) -> None:
 
 
 def test_what_nobody_closed_ends_with_what_held_it_and_leaves_no_descriptor(bench: Bench) -> None:
-    before = len(os.listdir("/proc/self/fd"))
+    before = opened()
     other = Bench(bench.directory, Workers())
     other.run("def f(): return 1")
     (over,) = [kept.process.over for kept in other.workers._zygotes._kept]
     del other
-    assert over.wait(PATIENCE_S) and len(os.listdir("/proc/self/fd")) == before
+    assert over.wait(PATIENCE_S) and not left_open(before)
 
 
 def test_a_zygote_that_ends_by_itself_leaves_no_descriptor(bench: Bench) -> None:
     with Workers() as workers:
-        before = len(os.listdir("/proc/self/fd"))
+        before = opened()
         other = Bench(bench.directory, workers)
         other.run("def f(): return 1")
         (zygote,) = [kept.process for kept in workers._zygotes._kept]
         os.kill(zygote.pid, signal.SIGKILL)
         assert zygote.over.wait(PATIENCE_S)
-        deadline = time.monotonic() + PATIENCE_S
-        while len(os.listdir("/proc/self/fd")) > before and time.monotonic() < deadline:
-            time.sleep(0.01)
-        assert len(os.listdir("/proc/self/fd")) == before
+        assert not left_open(before)
 
 
 def test_many_calls_leave_no_process_and_no_descriptor(bench: Bench) -> None:

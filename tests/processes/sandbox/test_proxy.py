@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.support.descriptors import opened
 from vespe.errors import Refused
 from vespe.processes.sandbox.proxy import Proxy
 
@@ -78,12 +79,7 @@ def test_no_process_that_is_started_meanwhile_inherits_the_listening_socket(away
     away.ask(b"CONNECT good.example:443 HTTP/1.1\r\nHost: x\r\n\r\n", b"hello")
     # the test's own end of it is inherited by nobody
     inode = f"socket:[{os.fstat(away.listening.fileno()).st_ino}]"
-    held = []
-    for number in os.listdir("/proc/self/fd"):
-        # the proxy's threads may close theirs between the two looks
-        with contextlib.suppress(FileNotFoundError):
-            held.append(os.readlink(f"/proc/self/fd/{number}"))
-    assert held.count(inode) == 2
+    assert [held for _, held in opened()].count(inode) == 2
     shown = subprocess.run(
         ["ls", "-l", "/proc/self/fd"],
         close_fds=False,
