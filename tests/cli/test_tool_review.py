@@ -56,6 +56,20 @@ def test_p5_a_python_tool_runs_a_function_of_a_file(
     assert shown_lines(directory)["runs"] == told
 
 
+def test_p5_a_servers_tool_says_how_the_server_is_reached_and_with_what(tmp_path: Path) -> None:
+    args: JsonObject = {"digest": f"sha256:{'a' * 64}", "env": {"MODE": "fast"}}
+    local = {"type": "mcp_tool", "entrypoint": "save", "args": args | {"command": ["run", "a b"]}}
+    lines = shown_lines(write_tool(tmp_path / "tool-a", implementation=local))
+    assert lines["runs"] == "the tool save of the MCP server that this starts: run 'a b'"
+    assert "env MODE=fast" in lines["args"] and "run" not in lines["args"]
+    headers = {"Authorization": "Bearer ${env:TOKEN}"}
+    args = {"digest": f"sha256:{'a' * 64}", "headers": headers, "url": "https://a.example/mcp"}
+    remote = {"type": "mcp_tool", "entrypoint": "save", "args": args}
+    lines = shown_lines(write_tool(tmp_path / "tool-b", implementation=remote))
+    assert lines["runs"] == "the tool save of the MCP server at https://a.example/mcp"
+    assert "headers Authorization=Bearer ${env:TOKEN}" in lines["args"]
+
+
 @pytest.mark.parametrize("permissions", [{}, {"sockets": []}, {"sockets": ["$SSH_AUTH_SOCK"]}])
 def test_p5_what_a_tool_no_longer_sees_is_shown_where_it_states_no_socket(
     tmp_path: Path, permissions: JsonObject

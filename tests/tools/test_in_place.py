@@ -49,6 +49,10 @@ def test_t5_a_function_that_needs_its_package_runs_where_it_stands(
     file = "src/shop/prices.py" if root == "src" else "shop/prices.py"
     assert made.code == 0
     assert f"the current {file}. An approval does not cover this file" in made.err
+    command("untrust")
+    review = command("trust").err
+    assert "also runs  the module shop.prices of the project as it is at each call" in review
+    assert command("trust", "--yes").code == 0
     done = command("tool", "run", "price", "net=3", "--json").document
     assert done["result"] == 6 and "asked for IT" in done["logs"]
     (project / root / "shop/rates.py").write_text("RATE = 5\n", encoding="utf-8")

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from vespe.documents import strict_json
+from vespe.documents.escaping import inert_line
 from vespe.lazy import pattern, shlex
 from vespe.models import JsonValue
 
@@ -141,6 +142,74 @@ def _said(value: JsonValue) -> str:
     if isinstance(value, str) and _PLAIN.fullmatch(value):
         return value
     return strict_json.compact_json(value)
+
+
+def server_of(args: dict[str, JsonValue]) -> str:
+    """Say where an MCP server is: its URL, or the command line that starts it."""
+    command = args.get("command")
+    if isinstance(command, list) and all(isinstance(one, str) for one in command):
+        return strict_json.repair_surrogates(inert_line(shlex.join(map(str, command))))
+    return inert_line(_said(args.get("url") or command))
+
+
+def inputs_of(schema: JsonValue) -> Iterator[str]:
+    """Say each input of a tool on a line of its own, with all that its schema says of it; what has
+    no words is added as JSON.
+    """
+    properties = schema.get("properties", {}) if isinstance(schema, dict) else None
+    required = schema.get("required", []) if isinstance(schema, dict) else None
+    if not (
+        isinstance(schema, dict)
+        and isinstance(properties, dict)
+        and isinstance(required, list)
+        and schema.get("type", "object") == "object"
+    ):
+        yield strict_json.compact_json(schema)
+        return
+    for name, one in properties.items():
+        yield f"{_name(name)} ({', '.join(_of_input(one, name in required))}){_about(one)}"
+    rest = {key: one for key, one in schema.items() if key not in ("type", "properties")}
+    if all(name in properties for name in required):
+        rest.pop("required", None)
+    if not properties:
+        yield "no inputs that are named"
+    if rest.get("additionalProperties") is False:
+        del rest["additionalProperties"]
+    if rest:
+        yield strict_json.compact_json(rest)
+
+
+def _of_input(schema: JsonValue, required: bool) -> Iterator[str]:
+    if not isinstance(schema, dict):
+        yield strict_json.compact_json(schema)
+    else:
+        rest = {key: one for key, one in schema.items() if key not in ("description", "default")}
+        items, kind = rest.get("items"), rest.get("type")
+        if isinstance(rest.get("enum"), list):
+            rest.pop("type", None)
+            yield " or ".join(map(_said, rest.pop("enum")))
+        elif isinstance(kind, str) and _PLAIN.fullmatch(kind):
+            del rest["type"]
+            is_list = kind == "array" and isinstance(items, dict) and items.keys() == {"type"}
+            if is_list and isinstance(items["type"], str) and _PLAIN.fullmatch(items["type"]):
+                del rest["items"]
+                kind = f"list of {items['type']}"
+            yield kind
+        else:
+            yield "any value" if not rest else "a value"
+        if rest:
+            yield strict_json.compact_json(rest)
+    if required:
+        yield "required"
+    if isinstance(schema, dict) and "default" in schema:
+        yield f"default {_said(schema['default'])}"
+
+
+def _about(schema: JsonValue) -> str:
+    if not isinstance(schema, dict) or "description" not in schema:
+        return ""
+    said = schema["description"]
+    return f": {said if isinstance(said, str) else strict_json.compact_json(said)}"
 
 
 def view(said: str) -> str:

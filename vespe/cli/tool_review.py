@@ -84,6 +84,7 @@ def facts_of(tool: "ToolReview", *, place: str) -> list[tuple[str, JsonValue]]:
             if tool.unpinned
             else "",
         ),
+        ("also runs", _outside(tool)),
         ("declares", review_words.hints_of(tool.document.get("annotations"))),
         ("may", review_words.permitted(tool.document.get("permissions"))),
         (
@@ -110,9 +111,25 @@ def facts_of(tool: "ToolReview", *, place: str) -> list[tuple[str, JsonValue]]:
     return [(label, value) for label, value in told if value]
 
 
+def _outside(tool: "ToolReview") -> str:
+    """Say what runs of the project's own code, which an approval does not cover."""
+    return (
+        f"the module {tool.outside} of the project as it is at each call: an approval covers "
+        "neither that file nor what it imports"
+        if tool.outside
+        else ""
+    )
+
+
 def _runs(tool: "ToolReview") -> str:
     """Say what a call runs: a function of a file, or a command line as a shell would take it."""
     kind = find_type(tool.type)
+    if kind is not None and kind.keeps_session:  # the type of MCP servers' tools
+        args = tool.implementation.get("args")
+        server = review_words.server_of(args) if isinstance(args, dict) else "-"
+        reached = "at" if isinstance(args, dict) and "url" in args else "that this starts:"
+        called = report.one_line(str(tool.implementation.get("entrypoint")))
+        return f"the tool {called} of the MCP server {reached} {server}"
     is_function = kind is not None and kind.is_python
     if is_function and len(tool.runs) == 2 and tool.runs[1].isidentifier():
         path, function = tool.runs
@@ -128,6 +145,9 @@ def _args(tool: "ToolReview") -> str:
             one == run for one, run in zip(argv, tool.runs[1:], strict=True)
         )
         args = {key: value for key, value in args.items() if key != "argv" or not is_shown}
+    kind = find_type(tool.type)
+    if isinstance(args, dict) and kind is not None and kind.keeps_session:
+        args = {key: value for key, value in args.items() if key not in ("command", "url")}
     return review_words.details(args) if args else ""
 
 

@@ -118,7 +118,8 @@ class _Layout:
             if kit is None:
                 yield (
                     f"the active kit {kit_id!r} is in no kit root "
-                    f"({self._file}#/active_kits/{index}); `vespe kit list` shows them"
+                    f"({self._file}#/active_kits/{index}): `vespe kit deactivate {kit_id}` removes "
+                    "it from this project, `vespe kit list` shows the kits that are here"
                 )
             elif kit.problem is not None:
                 yield f"the active kit {kit_id!r} cannot be used: {kit.problem}"

@@ -75,6 +75,7 @@ except BaseException as error:
 json.dump(answer, result, ensure_ascii=False)
 result.flush()
 '''  # noqa: E501  # a file as it is written
+CALL: Final = "call.py"
 VALUES: Final = "values.py"
 """What makes objects of a function's classes out of JSON, and JSON of its result; each tool has a
 copy, since no Vespe need be in the project's environment.
@@ -118,9 +119,14 @@ def standing(directory: str, document: JsonObject) -> Standing | None:
     if not isinstance(details, dict) or details.get("path") != "start":
         return None
     try:
-        text = atomic.read_bytes(os.path.join(directory, "call.py")).decode("utf-8")
+        text = atomic.read_bytes(os.path.join(directory, CALL)).decode("utf-8")
     except (VespeError, UnicodeDecodeError):
         return None
+    return standing_in(text)
+
+
+def standing_in(text: str) -> Standing | None:
+    """Return the function that the text of a `call.py` calls; None where it calls none so."""
     called, root = _CALLED.search(text), _ROOT.search(text)
     if called is None or root is None:
         return None

@@ -19,7 +19,7 @@ from vespe.processes.sandbox.places import find_leads
 from vespe.records import dataclass
 from vespe.tool_types import type_in
 from vespe.tools import directory as tool_directory
-from vespe.tools import secret_items
+from vespe.tools import in_place, secret_items
 from vespe.tools.permissions import permissions_of, stated_hosts
 from vespe.tools.python import script_lock
 from vespe.tools.python.script_metadata import read_metadata
@@ -43,9 +43,11 @@ class ToolReview:
     HTTP tool's method and URL, a Python tool's script and function; the rest is in
     `implementation`. `needs` are the lines of a script's `# /// script` block: pip installs what
     they name, and runs its code, at the first call; `unpinned` are those that can be other code
-    tomorrow, where no lock says what they are. `links` are paths that its `permissions` state and
-    that open nothing, since links lead out of the project, each with where it leads. `secrets` are
-    names of environment variables, `hosts` what it says it reaches, `files` paths in the directory.
+    tomorrow, where no lock says what they are. `outside` is the module of the project that it runs
+    in place, which no approval covers; "" for none. `links` are paths that its `permissions` state
+    and that open nothing, since links lead out of the project, each with where it leads. `secrets`
+    are names of environment variables, `hosts` what it says it reaches, `files` paths in the
+    directory.
     """
 
     uid: str
@@ -56,6 +58,7 @@ class ToolReview:
     runs: tuple[str, ...]
     needs: tuple[str, ...]
     unpinned: tuple[str, ...]
+    outside: str
     links: tuple[str, ...]
     secrets: tuple[str, ...]
     hosts: tuple[str, ...]
@@ -284,6 +287,9 @@ def review_tool(
         unpinned=()
         if f"{implementation.get('path')}{script_lock.SUFFIX}" in files
         else _unpinned(script),
+        outside=_outside(read(f"{uid}/{in_place.CALL}"))
+        if implementation.get("path") == "start" and in_place.CALL in files
+        else "",
         links=_links(document, project),
         secrets=secret_items.names_in(document.get("secrets")),
         hosts=_hosts(document, implementation),
@@ -292,6 +298,12 @@ def review_tool(
         config=config.decode("utf-8", "replace"),
         document=document,
     )
+
+
+def _outside(call: bytes) -> str:
+    """Return the module of the project whose function a `call.py` runs; "" where it runs none."""
+    found = in_place.standing_in(call.decode("utf-8", "replace"))
+    return found.module if found is not None else ""
 
 
 def _links(document: JsonObject, project: str | None) -> tuple[str, ...]:

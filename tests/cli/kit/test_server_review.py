@@ -21,9 +21,44 @@ def test_how_a_server_is_reached_is_shown_inert(capfd: pytest.CaptureFixture[str
     assert (
         "start this server with your permissions" in said
         and "\x1b" not in said
-        and '["TOKEN"]' in said
+        and "secrets  TOKEN" in said
     )
     assert "~/.npm" in said
+
+
+def test_what_a_person_judges_is_shown_as_lines_and_completely(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    server = {
+        "url": "https://a.example/mcp",
+        "headers": {"Authorization": "Bearer ${env:TOKEN}", "X-Team": "one, two"},
+    }
+    server_review.announce(server)
+    server_review.announce({"command": ["run", "a b"], "env": {"MODE": "fast"}})
+    said = capfd.readouterr().err
+    assert "connect to this server: https://a.example/mcp" in said
+    assert 'headers  Authorization=Bearer ${env:TOKEN}, X-Team="one, two"' in said
+    assert "permissions: run 'a b'" in said and "env      MODE=fast" in said
+    schema = {
+        "type": "object",
+        "properties": {
+            "path": {"type": "string", "description": "Where\nit is."},
+            "how": {"enum": ["a", "b"], "default": "a"},
+            "n": {"type": "array", "items": {"type": "integer"}},
+            "deep": {"type": "object", "properties": {"x": {"type": "string"}}},
+        },
+        "required": ["path"],
+    }
+    draft = mcp_kits.draft("things", SERVER, [definition() | {"inputSchema": schema}], about={})
+    with pytest.raises(errors.Refused):
+        server_review.approve(draft, {}, update=False, yes=False)
+    lines = capfd.readouterr().err.splitlines()
+    assert lines[-4:] == [
+        "  takes  path (string, required): Where\\nit is.",
+        "         how (a or b, default a)",
+        "         n (list of integer)",
+        '         deep (object, {"properties":{"x":{"type":"string"}}})',
+    ]
 
 
 def test_the_servers_of_a_file_are_all_shown_before_the_one_question(

@@ -282,7 +282,7 @@ def test_a_newer_tag_is_told(command: Command, installed: Path, source: Path) ->
     assert [(row["kit_id"], row["newer"]) for row in rows] == [("rain", "v1.10"), ("sun", "v1.10")]
     assert "v1.10" in command("kit", "list", "--outdated").out
     said = command("kit", "update", "--yes")
-    assert said.code == 0 and "`vespe kit update rain --to v1.10` goes there" in said.err
+    assert said.code == 0 and "`vespe kit update rain --to v1.10` updates to it" in said.err
     assert command("kit", "sync", "--yes", "--json").document["moved"] == []
 
 

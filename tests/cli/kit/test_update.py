@@ -133,7 +133,29 @@ def test_to_goes_to_another_ref_and_keeps_it(command: Command, lock: Path, sourc
 def test_nothing_new_is_no_question(command: Command, lock: Path) -> None:
     before = lock.read_bytes()
     said = command("kit", "update")
-    assert said.code == 0 and "nothing to update" in said.err and lock.read_bytes() == before
+    assert said.code == 0 and lock.read_bytes() == before
+    for kit_id in ("rain", "sun"):
+        assert f"nothing to update: {kit_id} is at main (commit " in said.err
+
+
+def test_a_kit_at_a_tag_says_where_it_is_and_which_tag_is_newer(
+    command: Command, project: Path, source: Path
+) -> None:
+    git(source, "tag", "v1.0.0")
+    assert command("kit", "install", f"{source}@v1.0.0", "--yes").code == 0
+    old = git(source, "rev-parse", "HEAD")[:12]
+    new = change(source, description="Another one.")[:12]
+    git(source, "tag", "v1.1.0")
+    lines = command("kit", "update").err.splitlines()
+    assert [line for line in lines if "rain" in line] == [
+        f"nothing to update: rain is at v1.0.0 (commit {old}), as its source",
+        "rain: v1.1.0 is newer than v1.0.0; `vespe kit update rain --to v1.1.0` updates to it",
+    ]
+    said = command("kit", "update", "rain", "--to", "v1.1.0", "--dry-run").err.splitlines()
+    assert said[0] == (
+        f"the kit rain changes from v1.0.0 (commit {old}) to v1.1.0 (commit {new}); "
+        "effect on callers: compatible"
+    )
 
 
 def test_a_commit_that_is_pinned_by_its_id_stays(

@@ -118,7 +118,11 @@ def test_a_call_that_succeeds_is_kept_as_an_example_once(command: Command, proje
 
 def test_a_call_that_fails_is_not_kept(command: Command, project: Path) -> None:
     python_tool(project / ".vespe/tools/tool-one", "one", "raise ValueError('no')")
-    assert command("tool", "run", "one", "--save-example").code == 1
+    failed = command("tool", "run", "one", "--save-example")
+    assert failed.code == 1 and "no example was saved" in failed.err
+    refused = command("tool", "run", "one", "nope=1", "--save-example")
+    assert refused.code == 5 and "no example was saved" in refused.err
+    assert "no example was saved" not in command("tool", "run", "one").err
     assert "examples" not in command("tool", "show", "one", "--json").document
 
 

@@ -8,7 +8,8 @@ from vespe.cli import options, report, review_words
 from vespe.kits import mcp_kits
 from vespe.kits.client_files import ServerEntry
 from vespe.kits.mcp_kits import KitDraft
-from vespe.models import JsonObject
+from vespe.lazy import shlex
+from vespe.models import JsonObject, JsonValue
 from vespe.tools import mcp_definitions, mcp_skills
 
 _START = "start this server with your permissions"
@@ -16,16 +17,20 @@ _START = "start this server with your permissions"
 
 def announce(server: JsonObject) -> None:
     """Say how a server is reached, before it is."""
-    reach = server.get("url") or server["command"]
-    report.say(
-        f"Calls will {'connect to this server' if 'url' in server else _START}: "
-        f"{report.json_line(reach)}"
-    )
+    doing = "connect to this server" if "url" in server else _START
+    report.say(f"Calls will {doing}: {review_words.server_of(server)}")
     for key in ("headers", "env", "secrets"):
         if key in server:
-            report.say(f"  {key}  {report.json_line(server[key])}")
+            report.say(f"  {key:<8} {_listed(server[key])}")
     for key, paths in mcp_kits.permissions_of(server).items():
-        report.say(f"  {key}  {report.json_line(paths)}")
+        report.say(f"  {key:<8} {_listed(paths)}")
+
+
+def _listed(value: JsonValue) -> str:
+    """Say a list of names or paths, or an object by its members, on one line."""
+    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+        return report.one_line(shlex.join(map(str, value)))
+    return report.one_line(review_words.details(value))
 
 
 def confirm_start(server: JsonObject, *, yes: bool) -> None:
@@ -108,7 +113,8 @@ def _show(draft: KitDraft, *, tools: Iterable[JsonObject]) -> None:
     for tool in tools:
         report.say(f"\n{report.one_line(tool['name'])}")
         report.say(f"  {report.one_line(tool['description'])}")
-        report.say(f"  input  {report.json_line(tool['schema']['input'])}")
+        for index, line in enumerate(review_words.inputs_of(tool["schema"]["input"])):
+            report.say(f"  {'' if index else 'takes':<6} {report.one_line(line)}")
         if says := review_words.hints_of(tool.get("annotations")):
             report.say(f"  says   {report.one_line(says)}")
     if tools and draft.skills.skills:

@@ -71,7 +71,7 @@ def command(
             update = held.enter_context(asked)
         moved = update.moved
         for change in update.changes:
-            _show(change)
+            _show(change, update)
         unapproved = [
             review
             for review in update.shown.unapproved
@@ -91,7 +91,7 @@ def command(
         at = f"{(update.before[kit.kit_id].commit or '')[:12]} -> {(kit.commit or kit.digest)[:12]}"
         report.say(f"{'would update' if dry_run else 'updated'} {kit.kit_id} {at}")
     if not moved:
-        report.say("nothing to update")
+        _tell_unmoved(wanted, update)
     _tell_newer(wanted, update.shown.newer)
     if as_json:
         report.emit_json(document)
@@ -100,11 +100,30 @@ def command(
 def _tell_newer(wanted: Mapping[str, LockedKit], newer: Mapping[str, str]) -> None:
     for kit_id, tag in newer.items():
         said = f"{kit_id}: {report.one_line(tag)} is newer than {wanted[kit_id].ref}"
-        report.say(f"{said}; `vespe kit update {kit_id} --to {shlex.quote(tag)}` goes there")
+        report.say(f"{said}; `vespe kit update {kit_id} --to {shlex.quote(tag)}` updates to it")
 
 
-def _show(change: KitChange) -> None:
-    report.say(f"the kit {change.kit_id} changes ({change.verdict}):")
+def _tell_unmoved(wanted: Mapping[str, LockedKit], update: Update) -> None:
+    """Say why nothing is updated: each kit is already at what its ref means at its source."""
+    for kit_id in wanted:
+        report.say(f"nothing to update: {kit_id} is at {_at(update.before[kit_id])}, as its source")
+    if not wanted:
+        report.say("nothing to update: `--to REF` moves a kit that is pinned to a commit")
+
+
+def _at(kit: LockedKit) -> str:
+    """Say which version of a kit is locked."""
+    commit = f"commit {kit.commit[:12]}" if kit.commit else kit.digest[:12]
+    return f"{report.one_line(kit.ref)} ({commit})" if kit.ref else commit
+
+
+def _show(change: KitChange, update: Update) -> None:
+    before = update.before[change.kit_id]
+    after = next(kit for kit in update.shown.locked if kit.kit_id == change.kit_id)
+    report.say(
+        f"the kit {change.kit_id} changes from {_at(before)} to {_at(after)}; "
+        f"effect on callers: {change.verdict}"
+    )
     lines = [
         *tool_review.lines_of_fields(change.fields),
         *(f"  {report.one_line(file)}" for file in change.files),

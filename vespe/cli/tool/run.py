@@ -110,7 +110,7 @@ def command(
     try:
         given = arguments.gather(tool, pairs, args)
     except errors.InvalidArguments as error:
-        return _answer(tool, refused(tool, error), as_json)
+        return _answer(tool, refused(tool, error), as_json, unsaved=save_example)
     call = Call(tool=tool.uid, arguments=given, timeout_s=timeout)
     if dry_run:
         report.emit_json(path.plan(tool, call))
@@ -129,7 +129,8 @@ def command(
             given if isinstance(given, dict) else strict_json.parse_object(given, path="--args")
         )
         report.note(keeping.keep_example(tool, inputs, outcome.result))
-    return _answer(tool, outcome, as_json, how=_how(tool, given, outcome))
+    how = _how(tool, given, outcome)
+    return _answer(tool, outcome, as_json, how=how, unsaved=save_example and not outcome.ok)
 
 
 def _start(
@@ -177,9 +178,13 @@ def _nameless(context: click.Context, name: str | None) -> int:
     )
 
 
-def _answer(tool: Tool, outcome: Outcome, as_json: bool, *, how: str = "") -> int:
+def _answer(
+    tool: Tool, outcome: Outcome, as_json: bool, *, how: str = "", unsaved: bool = False
+) -> int:
     status = outcomes.answer(outcome, as_json=as_json)
     is_refused = outcome.error is not None and outcome.error.code == errors.InvalidArguments.code
+    if unsaved:
+        report.note("no example was saved, because only a call that succeeds becomes one")
     if not outcome.ok and not as_json and (behind := _behind_function(tool)):
         report.note(behind)
     if is_refused and not as_json:
