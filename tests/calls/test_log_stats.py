@@ -144,3 +144,33 @@ def test_calls_of_another_project_at_the_same_place_are_not_taken_for_ones_own(l
     os.unlink(log + OLD)
     assert log_stats.totals_of(log, "one")[0].rows()[0]["calls"] == 1
     assert log_stats.totals_of(log, None)[0].rows()[0]["calls"] == 3
+
+
+def test_lines_that_are_read_together_count_as_each_line_alone(tmp_path: Path) -> None:
+    lines: list[bytes] = []
+    for number in range(3000):
+        purpose = ',"purpose":"test"' if number % 7 == 0 else ""
+        more = ',"sandbox":"full"' if number % 5 == 0 else ""
+        tool, code = ("a", "ok") if number % 3 else ('b,\\"outcome\\":\\"', "timed_out")
+        day, place = number // 1000 + 1, number % 2
+        lines.append(
+            f'{{"time":"2026-01-0{day}T10:{(number * 7) % 60:02d}:00.000Z","project":"/p",'
+            f'"place":"{place}","tool":"{tool}","uid":"tool-a","scope":"project_tools"{purpose},'
+            f'"outcome":"{code}","duration_ms":{number % 11}.{number % 4:03d},"truncated":false,'
+            f'"arguments_digest":"{number:064x}"{more}}}'.encode()
+        )
+    torn = [lines[1][:-2], lines[2][:150], lines[3][150:], lines[4] + b" ", b"", b"}", b"z" * 200]
+    twice = lines[5].replace(b',"truncated"', b',"outcome":"ok","truncated"')
+    odd = [*torn, twice, lines[1].replace(b"2026-01-01T", b"\xff026-01-01T")]
+    whole, alone = CallTotals(), CallTotals()
+    whole.count_all(b"\n".join([*lines[::-1], *odd, *lines[:10]]))
+    for one in [*lines, *odd, *lines[:10]]:
+        alone.count_all(one)
+    assert whole.rows() == alone.rows() and whole.rows()[0]["calls"] > 1000
+    assert (whole.days, whole.times, whole.places) == (alone.days, alone.times, alone.places)
+    assert whole.since == alone.since == "2026-01-01T10:00:00.000Z"
+    plain, by_json = CallTotals(), CallTotals()
+    plain.count_all(b"\n".join(lines))
+    for one in lines:
+        by_json.count(json.loads(one))
+    assert (plain.rows(), plain.since) == (by_json.rows(), by_json.since)

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
+from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, runtime_checkable
 
 from vespe.errors import Interrupted, TimedOut, ToolExecutionError, VespeError
@@ -31,6 +32,9 @@ _GRACE_S: Final = 0.2
 """How long a caller that leaves waits for async code to unwind; it is cancelled, and goes on
 unwinding afterwards.
 """
+
+_READY: Final = frozenset({dict, list, str, int, float, bool, NoneType})
+"""Results of these classes need no event loop."""
 
 
 @runtime_checkable
@@ -170,11 +174,10 @@ def run(implementation: ToolImplementation, inputs: JsonObject, bounds: Bounds) 
                 is_async=_is_async(implementation),
             ).result()
         answer = implementation.execute(inputs)
-        return (
-            _awaited(answer, implementation.name, bounds)
-            if isinstance(answer, Awaitable)
-            else answer
-        )
+        # `isinstance` asks the abstract class for its hook, which takes as long as the rest
+        if type(answer) in _READY or not isinstance(answer, Awaitable):
+            return answer
+        return _awaited(answer, implementation.name, bounds)
     except VespeError:
         raise
     except (Exception, SystemExit) as error:

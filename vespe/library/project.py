@@ -367,17 +367,16 @@ class Project:
         """Return a function that is a tool itself, else what a lookup on disk finds, else the plain
         function of that name.
         """
-        if (own := self.registry.own_tool(name, beside=True)) is not None:
-            return own
-        own = self.registry.own_tool(name)
-        if own is not None and self._path.live is not None and not self._path.live.has(name):
-            return own
+        own: Any = self.registry.find(name)
+        if not hasattr(own, "definition"):
+            return lookup(name)
+        definition: Tool = own.definition
+        if own.stands_alone or (self._path.live is not None and not self._path.live.has(name)):
+            return definition
         try:
             return lookup(name)
         except errors.ToolNotFound:
-            if own is None:
-                raise
-            return own
+            return definition
 
     def _workspace(self) -> Workspace:
         return self.call_path().workspace

@@ -163,7 +163,10 @@ class OpenProject:
         holds = (
             known.places.hold(seen)
             and (not known.with_kits or self._kits_hold())
-            and (not known.names or self._names_hold(known.names, seen))
+            and (
+                not known.names
+                or (self.tools.refresh(seen=seen) and self.tools.names == known.names)
+            )
         )
         return known if holds else None
 
@@ -182,9 +185,6 @@ class OpenProject:
         before, workspace = self._opened
         now = fingerprint(workspace)
         return now == before and are_settled(found for _, found in now)
-
-    def _names_hold(self, names: int, seen: int) -> bool:
-        return self.tools.refresh(seen=seen) and self.tools.names == names
 
     def _find(self, name: str) -> Tool:
         with self._lock:
