@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -240,13 +240,15 @@ def test_p26_renaming_changes_the_name_alone(tools: Path) -> None:
 
 def test_a_change_is_told_as_it_was_written(tools: Path) -> None:
     python_tool(tools / "tool-a", "a", "return 1")
-    told: list[bytes] = []
+    told: list[Mapping[str, bytes]] = []
     before, after = change_tool(
-        tools, "tool-a", lambda said: {**said, "x": 1}, written=lambda data, _: told.append(data)
+        tools, "tool-a", lambda said: {**said, "x": 1}, written=lambda files, _: told.append(files)
     )
     assert after == {**before, "x": 1}
-    assert told == [(tools / "tool-a/config.json").read_bytes()]
-    assert change_tool(tools, "tool-a", dict, written=lambda data, _: told.append(data))[1] == after
+    assert told == [{"config.json": (tools / "tool-a/config.json").read_bytes()}]
+    assert (
+        change_tool(tools, "tool-a", dict, written=lambda files, _: told.append(files))[1] == after
+    )
     assert len(told) == 1
     with pytest.raises(ToolNotFound):
         change_tool(tools, "tool-b", dict)

@@ -676,27 +676,27 @@ def test_another_content_of_one_file_keeps_the_approval_and_nothing_else_does(cl
     file = tools(clone) / path
 
     def change(data: bytes) -> None:
-        with gate.carrying_over_file(config, path) as told:
+        with gate.carrying_over_files(config) as told:
             file.write_bytes(data)
-            told(data, ["TOKEN"])
+            told({path: data}, ["TOKEN"])
 
     change(file.read_bytes() + b" \n")
     assert check(clone).allows_secret("TOKEN") and not check(clone).allows_secret("OTHER")
-    with gate.carrying_over_file(config, path):
+    with gate.carrying_over_files(config):
         pass
     assert check(clone).kind == "content"
-    with gate.carrying_over_file(config, path) as told:
+    with gate.carrying_over_files(config) as told:
         file.write_bytes(file.read_bytes() + b"  ")
-        told(b"something else", [])
+        told({path: b"something else"}, [])
     with pytest.raises(NotTrusted):
         check(clone)
     change(file.read_bytes() + b" ")
     with pytest.raises(NotTrusted):
         check(clone)
     approve_bytes(clone)
-    with gate.carrying_over_file(config, path) as told:
+    with gate.carrying_over_files(config) as told:
         file.write_bytes(data := file.read_bytes() + b" ")
         (tools(clone) / "tool-a/more.txt").write_text("x", encoding="utf-8")
-        told(data, [])
+        told({path: data}, [])
     with pytest.raises(NotTrusted):
         check(clone)

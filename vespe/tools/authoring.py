@@ -25,7 +25,7 @@ from vespe.records import dataclass
 from vespe.schemas import published
 from vespe.tools import directory as tool_directory
 from vespe.tools import origins
-from vespe.tools.drafts import Draft, check_name, describe
+from vespe.tools.drafts import Draft, check_name, describe, redescribed
 
 Taken = Callable[[str], bool]
 """Whether the tools directory has a tool of this name; asked under the lock, so it must look at the
@@ -36,6 +36,10 @@ Used = Callable[[str], bool]
 Staged = Callable[[str, str], None]
 """Told the new uid and where the tool's directory is, beneath the tools directory, before it comes
 to its place; an error stops it.
+"""
+Written = Callable[[Mapping[str, bytes], JsonObject], None]
+"""Told the files of a tool that were written, by their names in its directory, and its new
+config.json.
 """
 
 
@@ -60,27 +64,30 @@ def create_tool(
     )
 
 
-def rename_tool(tools_dir: str | os.PathLike[str], uid: str, *, name: str, taken: Taken) -> Tool:
-    """Return a tool another name: `name` in its config.json, nothing else; its uid, directory and
-    unknown keys stay.
+def rename_tool(
+    tools_dir: str | os.PathLike[str],
+    uid: str,
+    *,
+    name: str,
+    taken: Taken,
+    written: Written | None = None,
+) -> Tool:
+    """Give a tool another name, in its config.json and in the title of its description.md; its uid,
+    directory and unknown keys stay. `written` is called as in `change_tool`.
 
     Raises UsageError for a name that is taken or not allowed, ToolNotFound, InvalidDocument for a
     config.json that is no JSON object. InvalidTool, after the change, for what was wrong before it
     too.
     """
     check_name(name)
-    parent = os.fspath(tools_dir)
-    _refuse_linked(parent)
-    config = os.path.join(_directory(parent, uid), CONFIG_FILE)
-    with atomic.locked(parent):
-        document = strict_json.read_object(config)
+
+    def named(document: JsonObject) -> JsonObject:
         if document.get("name") != name:
             _refuse_taken(name, taken)
-            mode = stat.S_IMODE(os.lstat(config).st_mode)
-            atomic.write_atomic(
-                config, strict_json.dump_json({**document, "name": name}), mode=mode
-            )
-    return tool_directory.load(os.path.join(parent, uid), scope=PROJECT_TOOLS)
+        return {**document, "name": name}
+
+    change_tool(tools_dir, uid, named, written=written)
+    return tool_directory.load(os.path.join(os.fspath(tools_dir), uid), scope=PROJECT_TOOLS)
 
 
 def change_tool(
@@ -88,26 +95,72 @@ def change_tool(
     uid: str,
     change: Callable[[JsonObject], JsonObject],
     *,
-    written: Callable[[bytes, JsonObject], None] | None = None,
+    written: Written | None = None,
 ) -> tuple[JsonObject, JsonObject]:
-    """Write what `change` makes of a tool's config.json, and return it as it was and as it is;
-    `written` is told both forms of what was written.
+    """Write what `change` makes of a tool's config.json, bring the parts of its description.md that
+    Vespe wrote in step, and return the config.json as it was and as it is; `written` is told what
+    was written.
 
     Raises ToolNotFound, InvalidDocument for a config.json that is no JSON object, StorageError, and
     what `change` raises; then nothing is written.
     """
     parent = os.fspath(tools_dir)
     _refuse_linked(parent)
-    config = os.path.join(_directory(parent, uid), CONFIG_FILE)
+    directory = _directory(parent, uid)
+    config = os.path.join(directory, CONFIG_FILE)
     with atomic.locked(parent):
         before = strict_json.read_object(config)
         after = change(before)
         if after != before:
-            text = strict_json.dump_json(after)
-            atomic.write_atomic(config, text, mode=stat.S_IMODE(os.lstat(config).st_mode))
+            # config.json last: if the page could not be written, the same change can be made again
+            files = _page_beside(directory, before, after)
+            files[CONFIG_FILE] = strict_json.dump_json(after).encode()
+            for name, data in files.items():
+                path = os.path.join(directory, name)
+                atomic.write_atomic(path, data, mode=stat.S_IMODE(os.lstat(path).st_mode))
             if written is not None:
-                written(text.encode(), after)
+                written(files, after)
     return before, after
+
+
+def _page_beside(directory: str, before: JsonObject, after: JsonObject) -> dict[str, bytes]:
+    # a page that cannot be read is not a reason to refuse a change of config.json
+    try:
+        page = page_in_step(directory, before, after)
+    except (InvalidDocument, StorageError):
+        page = None
+    return {} if page is None else {DESCRIPTION_FILE: page}
+
+
+def update_page(directory: str, before: JsonObject) -> None:
+    """Bring the parts of a tool's description.md that Vespe wrote in step with its config.json,
+    which was `before` until now. Raises StorageError where it cannot be written.
+    """
+    after = strict_json.read_object(os.path.join(directory, CONFIG_FILE))
+    for name, data in _page_beside(directory, before, after).items():
+        path = os.path.join(directory, name)
+        atomic.write_atomic(path, data, mode=stat.S_IMODE(os.lstat(path).st_mode))
+
+
+def page_in_step(directory: str, before: JsonObject, after: JsonObject) -> bytes | None:
+    """Return a tool's description.md with the parts that Vespe wrote for the config.json `before`
+    as they are for `after`; None where that changes nothing, or Vespe does not write to that file.
+
+    Raises InvalidDocument and StorageError for a file that cannot be read.
+    """
+    path = os.path.join(directory, DESCRIPTION_FILE)
+    if not os.path.isfile(path) or os.path.islink(path):
+        return None
+    data = atomic.read_bytes(path)
+    page = _redescribed(data, before, after)
+    return None if page == data else page
+
+
+def _redescribed(data: bytes, before: JsonObject, after: JsonObject) -> bytes:
+    try:
+        return redescribed(data.decode("utf-8"), before, after).encode()
+    except UnicodeDecodeError:
+        return data
 
 
 def copy_tool(
@@ -123,8 +176,9 @@ def copy_tool(
     under `name` where given.
 
     Its files come with their bytes and their executable bit; a link, a FIFO or a device among them
-    stops the copy. The copy belongs to no kit. Raises UsageError for a name that is taken,
-    InvalidDocument and InvalidTool for a source that cannot be a tool; then nothing is left.
+    stops the copy. The title of its description.md follows the name. The copy belongs to no kit.
+    Raises UsageError for a name that is taken, InvalidDocument and InvalidTool for a source that
+    cannot be a tool; then nothing is left.
     """
     directory = os.fspath(source)
     files = read_tree(directory)
@@ -137,10 +191,14 @@ def copy_tool(
     project = origins.project_of(os.path.join(os.fspath(tools_dir), "tool"))
     is_own = project is not None and project == origins.project_of(directory)
     left_out = ("kit_id",) if is_own else ("kit_id", origins.KEY)
+    before = document
     document = {key: value for key, value in document.items() if key not in left_out}
     if name is not None:
         check_name(name)
         document["name"] = name
+    if (page := files.get(DESCRIPTION_FILE)) is not None:
+        data = _redescribed(page.data, before, document)
+        files = {**files, DESCRIPTION_FILE: replace(page, data=data)}
     return _Placing(os.fspath(tools_dir), taken, staged, used).place(document, files)
 
 

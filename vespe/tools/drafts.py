@@ -245,29 +245,38 @@ def describe(name: str, document: JsonObject) -> str:
     """Write description.md for a config.json: the title, the description, and a table of the
     inputs.
     """
-    return _heading(name, document) + _table(document)
+    return _title(name) + _said(document) + _table(document)
 
 
 def redescribed(text: str, before: JsonObject, after: JsonObject) -> str:
     """Return a description.md with the parts that `describe` wrote for `before` as it writes them
-    for `after`. What its author wrote or changed stays.
+    for `after`: the title, the description below it, and the table. What its author wrote or
+    changed stays.
     """
     old, new = (document.get("name", "") for document in (before, after))
     if text == describe(old, before):
         return describe(new, after)
-    heading, table = _heading(old, before), _table(before)
-    if text.startswith(heading):
-        text = _heading(new, after) + text.removeprefix(heading)
+    if text.startswith(title := _title(old)):
+        below, said = text.removeprefix(title), _said(before)
+        if below.startswith(said):
+            below = _said(after) + below.removeprefix(said)
+        text = _title(new) + below
+    table = _table(before)
     return text.replace(table, _table(after), 1) if table else text
 
 
-def _heading(name: str, document: JsonObject) -> str:
-    return strict_json.repair_surrogates(f"# {name}\n\n{document.get('description', '')}\n")
+def _title(name: str) -> str:
+    return strict_json.repair_surrogates(f"# {name}\n")
+
+
+def _said(document: JsonObject) -> str:
+    return strict_json.repair_surrogates(f"\n{document.get('description', '')}\n")
 
 
 def _table(document: JsonObject) -> str:
     """Return the section with the inputs, "" where there are none."""
-    schema = document.get("schema", {}).get("input")
+    schemas = document.get("schema")
+    schema = schemas.get("input") if isinstance(schemas, dict) else None
     properties = schema.get("properties") if isinstance(schema, dict) else None
     if not isinstance(properties, dict) or not properties:
         return ""

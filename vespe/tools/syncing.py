@@ -8,16 +8,16 @@ from dataclasses import field, replace
 from typing import Any, Final
 
 from vespe.defaults import DESCRIPTION_FILE
-from vespe.documents import strict_json
 from vespe.documents.fields import others
-from vespe.errors import InvalidDocument, StorageError, UsageError
+from vespe.errors import InvalidDocument, UsageError
 from vespe.files import atomic
 from vespe.models import JsonObject, Tool
 from vespe.records import dataclass
 from vespe.schemas.subschemas import REFERENCES, WITH_SUBSCHEMAS
 from vespe.tool_types import type_of
-from vespe.tools import directory, in_place, origins
-from vespe.tools.drafts import redescribed, without_fixed
+from vespe.tools import in_place, origins
+from vespe.tools.authoring import page_in_step
+from vespe.tools.drafts import without_fixed
 from vespe.tools.python.signatures import derive, sentence
 
 _BY_HAND: Final = (
@@ -170,38 +170,8 @@ def _redescribed(found: Synced) -> Synced:
     """Bring the parts of description.md that Vespe wrote in step with the new config.json."""
     if found.document == found.tool.document:
         return found
-    page = _new_page(found.tool.directory or "", found.tool.document, found.document)
+    page = page_in_step(found.tool.directory or "", found.tool.document, found.document)
     return found if page is None else replace(found, files={**found.files, DESCRIPTION_FILE: page})
-
-
-def is_page_behind(path: str, before: JsonObject, after: JsonObject, *, kit: str | None) -> bool:
-    """Say whether the description.md in the directory `path` still has what Vespe wrote for the
-    config.json `before`, where it would write something else for `after`. Nothing is said of a
-    page that cannot be read, and of a tool that is wrong.
-    """
-    for document in (before, after):
-        config = strict_json.dump_json(document).encode()
-        if directory.check(path, kit_id=kit, config=config)[1]:
-            return False
-    try:
-        return _new_page(path, before, after) is not None
-    except (InvalidDocument, StorageError):
-        return False
-
-
-def _new_page(place: str, before: JsonObject, after: JsonObject) -> bytes | None:
-    """Return description.md with the parts that Vespe wrote as they are for `after`, None where
-    that changes nothing or the file is none that Vespe writes to.
-    """
-    path = os.path.join(place, DESCRIPTION_FILE)
-    if not os.path.isfile(path) or os.path.islink(path):
-        return None
-    try:
-        text = atomic.read_bytes(path).decode("utf-8")
-    except UnicodeDecodeError:
-        return None
-    page = redescribed(text, before, after)
-    return None if page == text else page.encode()
 
 
 def derived_config(

@@ -215,36 +215,45 @@ def carry_over(before: ProjectConfig, after: ProjectConfig) -> None:
 
 
 @contextlib.contextmanager
-def carrying_over_file(
-    config: ProjectConfig, path: str
-) -> Iterator[Callable[[bytes, Collection[str]], None]]:
-    """Let the approval that holds for a project hold with another content of one file of its tools
-    (`path` beneath `.vespe/tools`), for a change that its user asked for: the function that this
-    gives is told the bytes, which are written within, and the secrets that the tool declares now.
+def carrying_over_files(
+    config: ProjectConfig,
+) -> Iterator[Callable[[Mapping[str, bytes], Collection[str]], None]]:
+    """Let the approval that holds for a project hold with another content of some files of its
+    tools, for a change that its user asked for: the function that this gives is told the bytes,
+    which are written within, by their paths beneath `.vespe/tools`, and the secrets that the tool
+    declares now.
 
     Nothing else that changed meanwhile is approved with it.
     """
-    root, told = os.path.realpath(config.root), list[tuple[bytes, Collection[str]]]()
+    root = os.path.realpath(config.root)
+    told: list[tuple[Mapping[str, bytes], Collection[str]]] = []
     is_asked = approved_place(root) is None and approvals.any_content()
     before = walk.scan(root, *TOOLS) if is_asked else None
     approval, place = approval_of(config, before) if before else None, identity.place_of(root)
-    yield lambda data, secrets: told.append((data, secrets))
+    yield lambda files, secrets: told.append((files, secrets))
     if not (place and before and approval and told):
         return
-    data, secrets = told[-1]
-    file = before.files[path]
-    digest = digests.TextDigest(exact=digests.keeps_line_ends(path, executable=file.executable))
-    digest.update(data)
+    files, secrets = told[-1]
+    expected = {
+        path: _with_content(path, file, files[path]) if path in files else file
+        for path, file in before.files.items()
+    }
     after = walk.scan(root, *TOOLS)
-    expected = {**before.files, path: replace(file, sha256=digest.hexdigest())}
     if after == Tree(files=expected):
+        texts = {path: data.decode("utf-8", "replace") for path, data in files.items()}
         approvals.store_content(
             place,
             after,
             secrets=tuple(sorted({*approval.secrets, *secrets})),
             scopes=approval.scopes,
-            texts={**approvals.texts_of(approval), path: data.decode("utf-8", "replace")},
+            texts={**approvals.texts_of(approval), **texts},
         )
+
+
+def _with_content(path: str, file: File, data: bytes) -> File:
+    digest = digests.TextDigest(exact=digests.keeps_line_ends(path, executable=file.executable))
+    digest.update(data)
+    return replace(file, sha256=digest.hexdigest())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,7 @@
 """`vespe tool copy`."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 Command = Callable[..., Any]
@@ -24,3 +25,13 @@ def test_a_copy_may_have_another_name(command: Command) -> None:
         ]
         == "read_notes"
     )
+
+
+def test_the_title_of_the_page_follows_the_name(command: Command, project: Path) -> None:
+    command("tool", "create", "calc", "--url", "https://shop.example/{item}")
+    command("tool", "copy", "calc", "calc9")
+    own, copy = (
+        (project / f".vespe/tools/tool-{name}/description.md").read_text(encoding="utf-8")
+        for name in ("calc", "calc9")
+    )
+    assert copy.startswith("# calc9\n") and copy == own.replace("# calc\n", "# calc9\n")

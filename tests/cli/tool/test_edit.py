@@ -39,3 +39,25 @@ def test_the_editor_gets_the_files_and_the_result_is_checked(project: Path, tmp_
     edited = (tmp_path / "edited").read_text(encoding="utf-8").split()
     assert edited[:2] == [str(tool / "config.json"), str(tool / "description.md")]
     assert done.returncode == 4 and "is not JSON" in complaint
+
+
+def test_the_page_follows_a_change_of_the_config(
+    command: Command, project: Path, tmp_path: Path
+) -> None:
+    command("tool", "create", "order", "--url", "https://shop.example/{item}")
+    editor = tmp_path / "editor"
+    editor.write_text('#!/bin/sh\nsed -i "s/Send a GET/Order by a GET/" "$1"\n', encoding="utf-8")
+    editor.chmod(0o755)
+    ours, theirs = pty.openpty()
+    subprocess.run(
+        [sys.executable, "-m", "vespe", "tool", "edit", "order"],
+        cwd=project,
+        stdin=theirs,
+        stdout=theirs,
+        env={**os.environ, "VISUAL": str(editor)},
+        check=True,
+    )
+    os.close(ours)
+    os.close(theirs)
+    page = (project / ".vespe/tools/tool-order/description.md").read_text(encoding="utf-8")
+    assert page.startswith("# order\n\nOrder by a GET request")

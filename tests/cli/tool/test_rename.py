@@ -5,7 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.support.ondisk import python_tool
+from tests.support.ondisk import approve_bytes, python_tool
+from vespe.trust import gate
 
 Command = Callable[..., Any]
 
@@ -16,6 +17,27 @@ def test_the_name_changes_and_nothing_else(command: Command, project: Path) -> N
     config = json.loads((tool / "config.json").read_text(encoding="utf-8"))
     assert (config["name"], config["x_future"]) == ("two", {"a": 1})
     assert command("tool", "run", "two").out == "1\n"
+
+
+def test_the_title_of_the_page_follows(command: Command, project: Path) -> None:
+    command("tool", "create", "w", "--type", "python_script")
+    page = project / ".vespe/tools/tool-w/description.md"
+    page.write_text("# w\n\nMy own words on w.\n", encoding="utf-8")
+    command("tool", "rename", "w", "w2")
+    assert page.read_text(encoding="utf-8") == "# w2\n\nMy own words on w.\n"
+
+
+def test_an_approval_goes_on_to_hold(command: Command, project: Path) -> None:
+    tool = python_tool(project / ".vespe/tools/tool-one", "one", "return 1")
+    (tool / "description.md").write_text("# one\n", encoding="utf-8")
+    gate.untrust(project)
+    approve_bytes(project)
+    command("tool", "rename", "one", "two")
+    assert (tool / "description.md").read_text(encoding="utf-8") == "# two\n"
+    assert command("tool", "run", "two").out == "1\n"
+    gate.untrust(project)
+    command("tool", "rename", "two", "three")
+    assert command("tool", "run", "three").code != 0
 
 
 def test_a_kits_tool_and_a_taken_name_are_refused(command: Command, project: Path) -> None:

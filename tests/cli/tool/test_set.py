@@ -33,21 +33,50 @@ def test_what_changed_is_written_and_shown(command: Command, tool: Path) -> None
     assert "limits" not in json.loads(tool.read_text(encoding="utf-8"))
 
 
-def test_a_page_that_still_has_the_old_table_is_named(command: Command, project: Path) -> None:
+def test_the_page_follows_in_what_vespe_wrote(command: Command, project: Path) -> None:
     command("tool", "create", "order", "--url", "https://shop.example/{item}")
-    words = ("tool", "set", "order", "schema.input.properties.item.type=integer")
-    assert "still has" not in command(*words, "--dry-run").err
-    assert "description.md still has the old description or inputs; change" in command(*words).err
     config = project / ".vespe/tools/tool-order/config.json"
-    whole = config.read_text(encoding="utf-8")
-    wrong = {key: value for key, value in json.loads(whole).items() if key != "description"}
+    page = config.with_name("description.md")
+    words = ("tool", "set", "order", "schema.input.properties.item.description=the item")
+    before = page.read_text(encoding="utf-8")
+    command(*words, "--dry-run")
+    assert page.read_text(encoding="utf-8") == before
+    page.write_text(before + "\nMy own words.\n", encoding="utf-8")
+    page.chmod(0o600)
+    assert command(*words, "description=Order it").code == 0
+    said = page.read_text(encoding="utf-8")
+    assert said.startswith("# order\n\nOrder it\n\n## Inputs\n")
+    assert "| `item` | string | yes |  | the item |\n\nMy own words.\n" in said
+    assert stat.S_IMODE(page.stat().st_mode) == 0o600
+    page.write_text("# My own page\n", encoding="utf-8")
+    command("tool", "set", "order", "schema.input.properties.item.type=number")
+    assert page.read_text(encoding="utf-8") == "# My own page\n"
+
+
+@pytest.mark.parametrize("page", ["", "# order\n", b"# \xff\n", None])
+def test_a_page_or_a_tool_that_is_wrong_stops_no_change(
+    command: Command, project: Path, page: str | bytes | None
+) -> None:
+    command("tool", "create", "order", "--url", "https://shop.example/{item}")
+    config = project / ".vespe/tools/tool-order/config.json"
+    config.with_name("description.md").unlink()
+    if page is not None:
+        data = page.encode() if isinstance(page, str) else page
+        config.with_name("description.md").write_bytes(data)
+    wrong = {**json.loads(config.read_text(encoding="utf-8")), "schema": 7}
     config.write_text(json.dumps(wrong), encoding="utf-8")
     assert command("tool", "set", "order", "version=1").code == 0
-    config.write_text(whole, encoding="utf-8")
-    page = config.with_name("description.md")
-    page.write_text("# My own words\n", encoding="utf-8")
-    said = command("tool", "set", "order", "schema.input.properties.item.type=number")
-    assert said.code == 0 and "still has" not in said.err
+
+
+def test_sync_updates_a_table_that_set_has_changed(command: Command, project: Path) -> None:
+    source = project / "k.py"
+    source.write_text("def k(a: int) -> int:\n    return a\n", encoding="utf-8")
+    command("tool", "create", "k", "--from", "k.py:k")
+    command("tool", "set", "k", "schema.input.properties.a.description=the a")
+    source.write_text("def k(a: int, b: str) -> int:\n    return a\n", encoding="utf-8")
+    command("tool", "sync", "k")
+    page = (project / ".vespe/tools/tool-k/description.md").read_text(encoding="utf-8")
+    assert "| `a` | integer | yes |  | the a |\n| `b` | string | yes |" in page
 
 
 def test_what_is_refused_and_what_is_only_tried_writes_nothing(
@@ -70,11 +99,16 @@ def test_an_approval_goes_on_to_hold_with_this_change_alone(
     def runs() -> bool:
         return bool(command("tool", "run", "a").code == 0)
 
+    page = tool.with_name("description.md")
+    page.write_text("# a\n\nDo it\n", encoding="utf-8")
     gate.untrust(project)
     command("tool", "set", "a", "version=1")
     assert not runs()
     approve_bytes(project)
     assert runs()
+    command("tool", "set", "a", "description=Do it")
+    command("tool", "set", "a", "description=Do that")
+    assert runs() and page.read_text(encoding="utf-8") == "# a\n\nDo that\n"
     command("tool", "set", "a", "version=2")
     assert runs()
     command("tool", "set", "a", "--unset", "version")

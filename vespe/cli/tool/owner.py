@@ -1,17 +1,20 @@
 """Whose tools a verb changes: the project's, or those of a kit that the user edits."""
 
-from collections.abc import Callable, Collection
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 
 import click
 
 from vespe import defaults
 from vespe.kits import edited
-from vespe.models import Entry, Tool
+from vespe.models import Entry, JsonObject, Tool
 from vespe.projects import project
 from vespe.projects.workspace import open_workspace, project_entry, project_has
 from vespe.tools import directory
+from vespe.tools.secret_items import names_in
 from vespe.trust import gate
+
+_Written = Callable[[Mapping[str, bytes], JsonObject], None]
 
 kit_option = click.option(
     "--kit",
@@ -40,15 +43,21 @@ class ToolOwner:
             return project_entry(self._workspace, name)
         return edited.find_tool(self.tools_dir, name)
 
-    def keeping_trust(
-        self, path: str
-    ) -> AbstractContextManager[Callable[[bytes, Collection[str]], None]]:
-        """Let the project's approval hold with another content of one file of its tools; see
-        `gate.carrying_over_file`. A kit that is edited has none.
+    @contextmanager
+    def keeping_trust(self, uid: str) -> Iterator[_Written]:
+        """Let the project's approval hold with another content of files of one tool; see
+        `gate.carrying_over_files`. A kit that is edited has none.
         """
         if self._workspace is None:
-            return nullcontext(lambda data, secrets: None)
-        return gate.carrying_over_file(self._workspace.config, path)
+            yield lambda files, document: None
+            return
+        with gate.carrying_over_files(self._workspace.config) as keep:
+
+            def written(files: Mapping[str, bytes], document: JsonObject) -> None:
+                own = {f"{uid}/{name}": data for name, data in files.items()}
+                keep(own, names_in(document.get("secrets")))
+
+            yield written
 
     def list(self) -> list[Entry]:
         """Return its tools that are not broken."""

@@ -17,9 +17,15 @@ from vespe.tools import authoring
 def command(
     name: str, new_name: str, kit: str | None, project_dir: str | None, as_json: bool
 ) -> None:
-    """Rename a project tool. Its UID and directory stay the same."""
+    """Rename a project tool. Its UID and directory stay the same. If the project is trusted, it
+    stays trusted with this change.
+    """
     own = owner.ToolOwner(kit, project_dir)
-    tool = authoring.rename_tool(own.tools_dir, own.find(name).uid, name=new_name, taken=own.has)
+    uid = own.find(name).uid
+    with own.keeping_trust(uid) as written:
+        tool = authoring.rename_tool(
+            own.tools_dir, uid, name=new_name, taken=own.has, written=written
+        )
     if as_json:
         report.emit_json(json_of(tool, "uid", "name", "directory", directory="path"))
     else:

@@ -7,11 +7,10 @@ import click
 from vespe import errors
 from vespe.cli import options, report
 from vespe.cli.tool import owner
-from vespe.defaults import CONFIG_FILE, DESCRIPTION_FILE
+from vespe.defaults import CONFIG_FILE
 from vespe.documents import strict_json
 from vespe.models import JsonObject
-from vespe.tools import authoring, changing, syncing
-from vespe.tools.secret_items import names_in
+from vespe.tools import authoring, changing
 
 
 @click.command("set", epilog="Example: vespe tool set greet limits.timeout_s=30")
@@ -35,7 +34,8 @@ def command(
 
     KEY is dotted (limits.timeout_s, annotations.readOnlyHint). VALUE is read as JSON if it is valid
     JSON, and as a string otherwise; KEY:=JSON is always JSON. Changes that make the tool invalid
-    are refused. If the project is trusted, it stays trusted with this change.
+    are refused. The parts of description.md that Vespe wrote are updated as well. If the project is
+    trusted, it stays trusted with this change.
     """
     if not assignments and not unset:
         raise errors.UsageError("say what to set", hint=f"`vespe tool set {name} KEY=VALUE`")
@@ -52,13 +52,8 @@ def command(
         before = strict_json.read_object(path)
         after = change(before)
     else:
-        with own.keeping_trust(f"{entry.uid}/{CONFIG_FILE}") as keep:
-            before, after = authoring.change_tool(
-                own.tools_dir,
-                entry.uid,
-                change,
-                written=lambda data, said: keep(data, names_in(said.get("secrets"))),
-            )
+        with own.keeping_trust(entry.uid) as written:
+            before, after = authoring.change_tool(own.tools_dir, entry.uid, change, written=written)
     diff = changing.diff_of(before, after)
     if as_json:
         said = {"uid": entry.uid, "name": name, "path": path}
@@ -67,8 +62,3 @@ def command(
         report.emit(diff) if diff else report.say(f"{name} has that already")
         if diff and not dry_run:
             report.say(f"updated {name}")
-            if syncing.is_page_behind(entry.path, before, after, kit=entry.kit_id):
-                report.note(
-                    f"{DESCRIPTION_FILE} still has the old description or inputs; change it "
-                    f"there: {os.path.join(entry.path, DESCRIPTION_FILE)}"
-                )
