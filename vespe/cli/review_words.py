@@ -190,10 +190,10 @@ def _of_input(schema: JsonValue, required: bool) -> Iterator[str]:
             yield " or ".join(map(_said, rest.pop("enum")))
         elif isinstance(kind, str) and _PLAIN.fullmatch(kind):
             del rest["type"]
-            is_list = kind == "array" and isinstance(items, dict) and items.keys() == {"type"}
-            if is_list and isinstance(items["type"], str) and _PLAIN.fullmatch(items["type"]):
+            only = items["type"] if isinstance(items, dict) and items.keys() == {"type"} else None
+            if kind == "array" and isinstance(only, str) and _PLAIN.fullmatch(only):
                 del rest["items"]
-                kind = f"list of {items['type']}"
+                kind = f"list of {only}"
             yield kind
         else:
             yield "any value" if not rest else "a value"

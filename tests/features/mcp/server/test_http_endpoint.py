@@ -8,6 +8,7 @@ import itertools
 import json
 import socket
 import threading
+import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from tests.support.ondisk import PATIENCE_S, python_tool
 from vespe import Project, report_message, report_progress
 from vespe.features.mcp.server import revisions
 from vespe.features.mcp.server.http_endpoint import AdmittedRequest, Endpoint
+from vespe.features.mcp.server.http_exchange import JSON_S
 from vespe.features.mcp.server.tools import ServedTools
 from vespe.models import JsonObject
 from vespe.projects import user_config
@@ -620,6 +622,37 @@ def test_a_call_that_needs_a_capability_that_the_client_has_not_is_refused_with_
 
     user_config.set_value("approvals.ask", ["say"])
     run_raw(project, work)
+
+
+def test_a_tool_that_asks_late_a_client_that_cannot_ask_ends_the_stream_with_the_error(
+    project: Path,
+) -> None:
+    """Once the stream of events has begun, its status is sent, and the error is its last event."""
+
+    def choose() -> str:
+        time.sleep(10 * JSON_S)
+        schema = {"type": "object", "properties": {"c": {"type": "string"}}, "required": ["c"]}
+        return str(vespe.ask("Which color?", schema)["c"])
+
+    async def whole() -> None:
+        made = Project(project)
+        made.register(choose)
+        with ServedTools(open_workspace(project), registry=made.registry) as tools:
+            client = Raw(Endpoint(tools), "2026-07-28")
+            meta = {
+                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                "io.modelcontextprotocol/clientCapabilities": {},
+            }
+            params = {"name": "choose", "arguments": {}, "_meta": meta}
+            call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+            headers = {"mcp-method": "tools/call", "mcp-name": "choose"}
+            answer = await client.send(call, **headers)
+            assert (client.kind, client.status) == ("text/event-stream", 200)
+            assert answer["error"]["code"] == -32021
+            needed = answer["error"]["data"]["requiredCapabilities"]
+            assert needed == {"elicitation": {"form": {}}}
+
+    asyncio.run(whole())
 
 
 def test_p82_an_answer_of_another_session_is_none(project: Path) -> None:
