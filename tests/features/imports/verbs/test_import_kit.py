@@ -107,3 +107,26 @@ def test_a_kit_that_is_made_elsewhere_is_found_by_what_is_said_next(
         for line in commands:
             assert command(*line.split()[1:]).code == 0
         assert command("tool", "run", f"{kit}/list_pets", "--dry-run").code == 0
+
+
+def test_files_that_may_hold_secrets_are_told_once_when_they_are_copied(
+    command: Command, tmp_path: Path
+) -> None:
+    scripts = tmp_path / "notes/scripts"
+    (scripts / "lib").mkdir(parents=True)
+    (tmp_path / "notes/SKILL.md").write_text("---\nname: notes\n---\n", encoding="utf-8")
+    for name in ("read.py", "write.py"):
+        (scripts / name).write_text("print(1)\n", encoding="utf-8")
+    (scripts / ".env").write_text("KEY=1\n", encoding="utf-8")
+    (scripts / "server.pem").write_text(
+        "-----BEGIN RSA PRIVATE KEY-----\nx\n-----END RSA PRIVATE KEY-----\n", encoding="utf-8"
+    )
+    (scripts / "lib/id_rsa").write_text("x\n", encoding="utf-8")
+    said = command("kit", "import", str(tmp_path / "notes"), "--id", "notes").err
+    lines = [line for line in said.splitlines() if "was copied into the kit" in line]
+    assert [line.split()[2] for line in lines] == [
+        "scripts/.env",
+        "scripts/lib/id_rsa",
+        "scripts/server.pem",
+    ]
+    assert "holds a private key" in lines[2] and "everyone who gets the kit" in lines[0]

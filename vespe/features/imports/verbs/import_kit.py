@@ -15,7 +15,9 @@ from vespe.features.imports.made import Imported, Selection
 from vespe.features.imports.writing import Written
 from vespe.files import locations
 from vespe.kits import compared_versions, roots
+from vespe.kits.private_files import find_private
 
+_MOST_TOLD = 20
 _DEAR = 10_000
 """Tokens of definitions above which an import says how to have fewer of them in each request."""
 
@@ -113,10 +115,28 @@ def command(
         else:
             writing.place(path, target)
     changed = _update(made, target, changes, yes=yes) if update else len(made.files)
+    _warn_of_private(made)
     if as_json:
         report.emit_json(told.report_of(imported, made, target=target, changes=changes))
     else:
         _tell(imported, made, target, changed=changed if update else None)
+
+
+def _warn_of_private(made: Written) -> None:
+    """Tell of files that were copied although their author may not have meant to give them away."""
+    files = {path: file.data for path, file in made.files.items()}
+    # Each tool has a copy of its own, which is told once.
+    found = {
+        path.partition("/")[2] if path.partition("/")[0] in made.tools else path: why
+        for path, why in find_private(files)
+    }
+    for path, why in list(found.items())[:_MOST_TOLD]:
+        report.warn(
+            f"{report.one_line(path)} {why}: it was copied into the kit, and everyone who gets the "
+            "kit can read it"
+        )
+    if (more := len(found) - _MOST_TOLD) > 0:
+        report.warn(f"{report.count(more, 'file')} more like these were copied")
 
 
 def _update(

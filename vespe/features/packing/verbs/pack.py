@@ -78,7 +78,7 @@ def command(kit: str, form: str, output: str | None, check: bool, as_json: bool)
 
 def _warn_of_private(files: Files) -> None:
     """Tell of what its author may not have meant to give away."""
-    from vespe.features.packing.private_files import find_private
+    from vespe.kits.private_files import find_private
 
     found = [f"{path} {why}" for path, why in find_private(files)]
     for told in found[:_MOST_TOLD]:

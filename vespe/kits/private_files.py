@@ -1,5 +1,5 @@
-"""What of a kit's files may not be meant for others: told before the kit goes out, and packed all
-the same, since an installation has what its author tested.
+"""What of a kit's files may not be meant for others: told before the kit goes out, and when an
+import copies them. They are packed and copied all the same: a tool may need them.
 """
 
 from collections.abc import Iterator, Mapping

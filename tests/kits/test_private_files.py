@@ -2,7 +2,7 @@
 
 import pytest
 
-from vespe.features.packing.private_files import find_private
+from vespe.kits.private_files import find_private
 
 KEY = b"-----BEGIN OPENSSH PRIVATE KEY-----\nb3Bl\n"
 
