@@ -4,7 +4,7 @@ all of them.
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
@@ -344,14 +344,18 @@ class Project:
 
         Cancelling the task ends the call. See `execute_tool`.
         """
+        return await self._aexecute(Call(tool=name, arguments=arguments))
+
+    async def _aexecute(self, call: Call) -> Outcome:
         path = self._path if self._given is None else self.call_path()
-        return await path.arun_tool(
-            self._found(name, path.tool), Call(tool=name, arguments=arguments)
-        )
+        return await path.arun_tool(self._found(call.tool, path.tool), call)
 
     def aio(self) -> "AsyncProject":
         """Return an object with the project's methods as coroutines: `async with project.aio() as
         aio: await aio.call("search", query="x")`.
+
+        `register` stays a plain method, and `batch` is an async iterator. `execute_tool` has no
+        `cancel`: cancelling the task ends the call.
         """
         return AsyncProject(self)
 
@@ -421,6 +425,10 @@ class AsyncProject:
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close what the `async with` block kept; see `Project.close`."""
         await _beside(self.project.close)
 
     def register(self, given: _Given, *, name: str | None = None) -> _Given:
@@ -431,20 +439,83 @@ class AsyncProject:
         """Run a tool; cancelling the task ends the call. See `Project.acall`."""
         return await self.project.acall(name, **arguments)
 
+    async def execute_tool(
+        self,
+        uid: str,
+        args: JsonObject | str | bytes | None = None,
+        *,
+        timeout_s: float | None = None,
+    ) -> Outcome:
+        """Run a tool; cancelling the task ends the call. See `Project.execute_tool`."""
+        call = Call(tool=uid, arguments={} if args is None else args, timeout_s=timeout_s)
+        return await self.project._aexecute(call)
+
+    async def batch(
+        self,
+        name: str,
+        inputs: Iterable[JsonObject],
+        *,
+        on: str = "local",
+        jobs: int = 0,
+        retries: int = 0,
+        timeout_s: float | None = None,
+    ) -> AsyncGenerator[Outcome, None]:
+        """Call a tool with many inputs: `async for outcome in aio.batch(name, inputs)`. The inputs
+        are read in a thread. Cancelling the task ends the batch with the outcome that comes next.
+        See `Project.batch`.
+        """
+        found: Iterator[Outcome] = await _beside(
+            lambda: self.project.batch(
+                name, inputs, on=on, jobs=jobs, retries=retries, timeout_s=timeout_s
+            )
+        )
+        try:
+            while (outcome := await _beside(lambda: next(found, None))) is not None:
+                yield outcome
+        finally:
+            if isinstance(found, Generator):
+                await _beside(found.close)
+
     async def run_code(
         self, code: str, *, timeout_s: float = 60.0, max_calls: int = 100
     ) -> Outcome:
         """Run a program over the project's tools; see `Project.arun_code`."""
         return await self.project.arun_code(code, timeout_s=timeout_s, max_calls=max_calls)
 
+    async def create_tool(
+        self,
+        name: str,
+        schema: JsonObject | None = None,
+        implementation_details: JsonObject | None = None,
+        **draft: "Unpack[ToolDraft]",
+    ) -> Tool:
+        """Create a project tool and trust it; see `Project.create_tool`."""
+        made: Tool = await _beside(
+            lambda: self.project.create_tool(name, schema, implementation_details, **draft)
+        )
+        return made
+
     async def list_tools(self) -> list[Tool]:
         """Load every tool that a model would see; see `Project.list_tools`."""
         found: list[Tool] = await _beside(self.project.list_tools)
         return found
 
+    async def list_available_tools(self) -> list[Tool]:
+        """Load every tool that a model would see; the same as `list_tools`."""
+        return await self.list_tools()
+
+    async def load_tool(self, uid: str) -> Tool:
+        """Load a tool by its uid, name or `scope/name`; see `Project.load_tool`."""
+        found: Tool = await _beside(lambda: self.project.load_tool(uid))
+        return found
+
     async def get_tool(self, name: str) -> Tool:
-        """Load a tool by its name, uid or `scope/name`; see `Project.get_tool`."""
-        found: Tool = await _beside(lambda: self.project.get_tool(name))
+        """Load a tool by its name, uid or `scope/name`; the same as `load_tool`."""
+        return await self.load_tool(name)
+
+    async def resolve_tool(self, name: str) -> Resolution:
+        """Return which tool a name resolves to, and why; see `Project.resolve_tool`."""
+        found: Resolution = await _beside(lambda: self.project.resolve_tool(name))
         return found
 
 

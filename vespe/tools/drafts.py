@@ -277,7 +277,9 @@ def _table(document: JsonObject) -> str:
     """Return the section with the inputs, "" where there are none."""
     schemas = document.get("schema")
     schema = schemas.get("input") if isinstance(schemas, dict) else None
-    properties = schema.get("properties") if isinstance(schema, dict) else None
+    if not isinstance(schema, dict):
+        return ""
+    properties = schema.get("properties")
     if not isinstance(properties, dict) or not properties:
         return ""
     required = schema["required"] if isinstance(schema.get("required"), list) else []
