@@ -61,9 +61,44 @@ def test_a_content_that_is_too_large_to_compare_is_not_said_to_be_shown(
         assert one.text.startswith(said) and one.instead_of == ()
 
 
-def test_an_edit_is_shown_as_the_difference_of_its_texts(project: Path) -> None:
-    assert previews(project, path="a.txt", old_text="two", new_text="2") == [
-        ("difference", "Change in a.txt", "@@ -1 +1 @@\n-two\n+2")
+def test_an_edit_is_shown_where_it_is_in_the_file(project: Path) -> None:
+    lines = [f"line {number}" for number in range(1, 41)]
+    (project / "a.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    assert previews(project, path="a.txt", old_text="25\nline 26", new_text="5\nline 6") == [
+        (
+            "difference",
+            "Change in a.txt",
+            "@@ -22,8 +22,8 @@\n line 22\n line 23\n line 24\n-line 25\n-line 26\n+line 5\n+line 6"
+            "\n line 27\n line 28\n line 29",
+        )
+    ]
+    look = previewing(path_of(project))
+    every = {"path": "a.txt", "old_text": "line 1\n", "new_text": "", "replace_all": True}
+    (project / "a.txt").write_text("line 1\nb\nline 1\n", encoding="utf-8")
+    (one,) = look(EDIT, every)
+    assert one.text == "@@ -1,3 +1 @@\n-line 1\n b\n-line 1"
+    assert one.instead_of == ("old_text", "new_text")
+
+
+@pytest.mark.parametrize("content", [None, "no such text", "two two", "", "one\r\ntwo\r\nx"])
+def test_an_edit_of_an_unknown_place_has_no_line_numbers(
+    project: Path, content: str | None
+) -> None:
+    if content is not None:
+        (project / "a.txt").write_text(content, encoding="utf-8", newline="")
+    old = "two" if content != "one\r\ntwo\r\nx" else "one\ntwo"
+    assert previews(project, path="a.txt", old_text=old, new_text="2")[0][2].endswith("-two\n+2")
+    assert "@@" not in previews(project, path="a.txt", old_text=old, new_text="2")[0][2]
+    texts = ["\n".join([first, *"abcdefghij", first]) for first in ("1", "2")]
+    far = previews(project, path="a.txt", old_text=texts[0], new_text=texts[1])[0][2]
+    assert far == "-1\n+2\n a\n b\n c\n…\n h\n i\n j\n-1\n+2"
+
+
+def test_an_edit_of_a_file_that_is_kept_from_tools_shows_nothing_of_it(project: Path) -> None:
+    (project / "keys.txt").write_text("KEY=1\ntwo\n", encoding="utf-8")
+    user_config.set_value("files.never_read", ["keys.txt"])
+    assert previews(project, path="keys.txt", old_text="two", new_text="2") == [
+        ("difference", "Change in keys.txt", "-two\n+2")
     ]
 
 

@@ -84,7 +84,7 @@ def _differences(path: "CallPath", inputs: JsonObject) -> Iterator[Preview]:
     if (pair := _pair(inputs)) is not None:
         old, new = pair
         title = f"Change in {inputs[place]}" if place else "Change"
-        text, shown = _difference(str(inputs[old]), str(inputs[new]))
+        text, shown = _edit(path, inputs, place, str(inputs[old]), str(inputs[new]))
         yield Preview(kind=DIFFERENCE, title=title, text=text, instead_of=pair if shown else ())
         return
     content = _only(inputs, _CONTENTS)
@@ -100,6 +100,32 @@ def _differences(path: "CallPath", inputs: JsonObject) -> Iterator[Preview]:
         text, shown = _difference(now, new_text)
     title = f"the change to {name}" if now else f"{name} is new"
     yield Preview(kind=DIFFERENCE, title=title, text=text, instead_of=(content,) if shown else ())
+
+
+def _edit(
+    path: "CallPath", inputs: JsonObject, place: str | None, old: str, new: str
+) -> tuple[str, bool]:
+    """Return how a file changes where one text replaces another, and whether that shows all of
+    both. Without line numbers where it is not known which place of the file is meant.
+    """
+    now = _read(path, str(inputs[place])) if place is not None else None
+    found = now.count(old) if now and old else 0
+    if now and (found == 1 or (found and _replaces_all(inputs))):
+        text, shown = _difference(now, now.replace(old, new))
+        if shown:
+            return text, shown
+    text, shown = _difference(old, new)
+    return (_without_numbers(text), shown) if shown else (text, shown)
+
+
+def _replaces_all(inputs: JsonObject) -> bool:
+    return any(value is True and "all" in bm25.words(name) for name, value in inputs.items())
+
+
+def _without_numbers(difference: str) -> str:
+    """Return a difference without the lines that say where its parts are."""
+    lines = ["…" if line.startswith("@@") else line for line in difference.split("\n")]
+    return "\n".join(lines[1:] if lines[0] == "…" else lines)
 
 
 def _read(path: "CallPath", name: str) -> str | None:
