@@ -36,6 +36,22 @@ def test_every_call_is_a_line_with_time_tool_outcome_and_a_digest(
     assert f"arguments not kept, digest {digest}" in command("log").out.splitlines()[0]
 
 
+def test_a_person_is_told_what_a_digest_is_and_how_arguments_are_kept(
+    command: Command, project: Path
+) -> None:
+    python_tool(project / ".vespe/tools/tool-one", "one", "return 1")
+    command("tool", "run", "one")
+    (call,) = command("log", "--json").document["calls"]
+    for words in (("log",), ("log", "show", call["id"])):
+        told = " ".join(plain(vespe_on_a_terminal(*words, cwd=project)).split())
+        assert "calls with the same arguments have the same digest" in told
+        assert "`vespe tool run --log-arguments` keeps the arguments themselves" in told
+        assert "same digest" not in command(*words).err
+    command("tool", "run", "--log-arguments", "one")
+    shown = vespe_on_a_terminal("log", "-n", "1", cwd=project)
+    assert "one" in shown and "same digest" not in " ".join(plain(shown).split())
+
+
 def test_a_denied_call_and_one_of_no_tool_are_not_in_the_log(
     command: Command, project: Path
 ) -> None:

@@ -14,6 +14,10 @@ from vespe.models import JsonObject
 from vespe.projects.workspace import find_root
 
 _COLUMNS: Final = ("TIME", "ID", "TOOL", "OUTCOME", "TOOK", "ARGUMENTS OR ERROR")
+_DIGEST: Final = (
+    "a digest stands for arguments that were not kept: calls with the same arguments have the same "
+    "digest; `vespe tool run --log-arguments` keeps the arguments themselves"
+)
 _POLL_S: Final = 0.3
 _LONGEST: Final = 200
 
@@ -72,7 +76,9 @@ def command(
             )
         return _counted(root, tool, as_json)
     if words:
-        return report.emit_json(_one(root, words))
+        call = _one(root, words)
+        report.emit_json(call)
+        return report.further(_DIGEST, when="arguments" not in call and not as_json)
 
     def wanted(call: JsonObject) -> bool:
         return (
@@ -93,6 +99,7 @@ def command(
         f"the newest {report.count(len(calls), 'call')}: -n {10 * limit} shows earlier ones too",
         when=is_cut,
     )
+    report.further(_DIGEST, when=any(map(_shows_digest, calls)))
     for call in _further(root, calls, wanted) if follow else ():
         report.emit("  ".join(_cells(call, root)))
     return None
@@ -188,6 +195,11 @@ def _cells(call: JsonObject, root: str | None) -> tuple[str, ...]:
         f"{call.get('duration_ms', 0):.0f} ms",
         _said(call),
     )
+
+
+def _shows_digest(call: JsonObject) -> bool:
+    """Whether the digest of its arguments is all that is told of a call."""
+    return not (call.get("error") or call.get("refused") or "arguments" in call)
 
 
 def _said(call: JsonObject) -> str:

@@ -160,7 +160,7 @@ def _order(finding: Finding) -> tuple[str, int, int, str]:
 
 def _place(word: str) -> str:
     """Return what an argument names: a path, else the directory of the tool of that name."""
-    if os.path.lexists(word) or "/" in word:
+    if os.path.lexists(word):
         return word
     try:
         return audit.shown(_tool_directory(word))
