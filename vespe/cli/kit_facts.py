@@ -1,6 +1,10 @@
 """What the verbs over kits say of one kit."""
 
+import os
+
 from vespe import errors
+from vespe.files import locations
+from vespe.kits import roots
 from vespe.models import JsonObject, Kit
 from vespe.projects import project
 from vespe.projects.workspace import find_root
@@ -36,3 +40,26 @@ def state_of(kit: Kit, active: tuple[str, ...]) -> str:
     if kit.problem is not None:
         return "unusable"
     return "active" if kit.kit_id in active else "inactive"
+
+
+def hidden(kit_id: str, path: str) -> str:
+    """Say that projects use another kit than the one in `path`, which was just made, and go on to
+    use it; "" where they do not, or where `vespe kit link` makes them use this one.
+    """
+    try:
+        used = roots.find_kit(kit_id)
+    except errors.KitNotFound:
+        return ""
+    is_own = os.path.dirname(path) == os.path.join(locations.user_data_dir(), roots.KITS_DIR)
+    stronger = (roots.LINK, "env", *(roots.LOCKS if is_own else ()))
+    is_same = os.path.realpath(used.path) == os.path.realpath(path)
+    if is_same or used.root_kind not in stronger:
+        return ""
+    ways = {
+        roots.LINK: f"until you run `vespe kit unlink {kit_id}`",
+        "env": "because VESPE_KITS_PATH has precedence",
+    }
+    why = ways.get(used.root_kind, "")
+    return (
+        f"your projects use the kit {kit_id} in {used.path} instead of this one{why and ' '}{why}"
+    )

@@ -66,6 +66,16 @@ def is_edited(kit_id: str) -> bool:
     return kinds.get(kit_id) in _KINDS
 
 
+def found_directory(kit_id: str) -> str | None:
+    """Return the directory of the kit of that id that projects find and that its user edits; None
+    where there is none.
+    """
+    for one in roots.find_kits(count_tools=False):
+        if one.kit_id == kit_id:  # the first is the one that is used
+            return os.path.realpath(one.path) if one.root_kind in _KINDS else None
+    return None
+
+
 def _place(kit: str) -> str:
     """Return the directory of a kit that is given by it or by its id."""
     place = os.path.realpath(kit)

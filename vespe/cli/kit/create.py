@@ -4,7 +4,7 @@ import os
 
 import click
 
-from vespe.cli import options, report
+from vespe.cli import kit_facts, options, report
 from vespe.files import locations
 from vespe.git.author_repository import new_repository
 from vespe.kits import create, own_source, roots
@@ -55,7 +55,9 @@ def command(
                 "as git+https://git.example.com/vespe.git@COMMIT: Vespe does not know where this "
                 "version came from"
             )
-        if parent is None:
+        if hidden := kit_facts.hidden(kit_id, path):
+            report.warn(hidden)
+        elif parent is None:
             add = f"`vespe tool create NAME --type TYPE --kit {kit_id}` adds a tool"
             report.next_step(
                 f"{add}, `vespe kit activate {kit_id}` makes its tools available in a project"

@@ -14,8 +14,9 @@ from vespe.errors import InvalidDocument, Refused, StorageError, UsageError
 from vespe.features.imports.made import Imported, LeftOut, Made, plain, short, uid_of
 from vespe.files import atomic, staging
 from vespe.files.trees import TreeFile
-from vespe.kits import create, roots, store
+from vespe.kits import create, edited, roots, store
 from vespe.kits import staging as kit_staging
+from vespe.lazy import shlex
 from vespe.models import JsonObject, JsonValue
 from vespe.processes.signals import uninterruptible
 from vespe.schemas import validator
@@ -131,14 +132,25 @@ def check_target(target: str, *, update: bool) -> None:
             hint=_UPDATING,
         )
     if update and not os.path.isfile(os.path.join(target, defaults.KIT_CONFIG_FILE)):
-        raise UsageError(
-            f"there is no kit in {target} to update", hint="remove --update to create it"
-        )
+        raise UsageError(f"there is no kit in {target} to update", hint=_elsewhere(target))
     if update and store.owner_of(target) is not None:
         raise Refused(
             f"{target} is an installed kit. It is pinned, so it cannot be changed",
             hint="use --into DIR, where you edit it",
         )
+
+
+def _elsewhere(target: str) -> str:
+    """Say where the kit is that an update may mean, and otherwise how to create one."""
+    kit_id = os.path.basename(target)
+    here = os.path.join(os.getcwd(), kit_id)
+    found = edited.found_directory(kit_id)
+    if found is None and os.path.isfile(os.path.join(here, defaults.KIT_CONFIG_FILE)):
+        found = here
+    if found is None:
+        return "remove --update to create it"
+    parent = shlex.quote(os.path.relpath(os.path.dirname(found)))
+    return f"the kit {kit_id} is in {found}: add `--into {parent}`"
 
 
 def bring_up_to_date(made: Written, target: str) -> int:

@@ -60,6 +60,39 @@ def test_an_update_shows_what_changes_and_asks(command: Command, source: str) ->
     assert [change["tool"] for change in done["changes"]] == ["list_pets"]
 
 
+def test_an_update_finds_a_linked_kit_and_a_hidden_one_is_named(
+    command: Command, source: str, project: Path
+) -> None:
+    words = ("kit", "import", source, "--id", "shop")
+    assert command(*words, "--into", "kits").code == 0
+    unlinked = command(*words, "--update")
+    assert unlinked.code == 2 and "remove --update" in unlinked.err
+    linked = ("kit", "link", str(project / "kits/shop"))
+    assert command(*linked).code == 0
+    Path(source).write_text(dump_json(described({"/cats": PATHS["/pets"]})), encoding="utf-8")
+    done = command(*words, "--update", "--yes", "--json")
+    assert done.document["path"] == str(project / "kits/shop")
+    missing = command(*words, "--into", "elsewhere", "--update")
+    assert "is in " in missing.err and "add `--into kits`" in missing.err
+    made = command(*words)
+    assert made.code == 0
+    used = f"your projects use the kit shop in {project / 'kits/shop'} instead of this one"
+    assert f"{used} until you run `vespe kit unlink shop`" in " ".join(made.err.split())
+    assert command(*words, "--update", "--json").document["path"] == str(project / "kits/shop")
+    created = command("kit", "create", "shop", "--in", "others")
+    assert used in " ".join(created.err.split()) and created.code == 0
+    assert command("kit", "unlink", "shop").code == 0
+    assert command("kit", "create", "git_and_programs", "--in", "others").err.count("instead") == 0
+
+
+def test_an_update_of_a_kit_here_that_is_not_linked_names_the_option(
+    command: Command, source: str, project: Path
+) -> None:
+    assert command("kit", "import", source, "--id", "shop", "--into", ".").code == 0
+    said = command("kit", "import", source, "--id", "shop", "--update")
+    assert said.code == 2 and f"is in {project / 'shop'}: add `--into .`" in said.err
+
+
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [

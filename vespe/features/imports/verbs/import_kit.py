@@ -7,14 +7,14 @@ from typing import Any
 
 import click
 
-from vespe.cli import options, report, tables
+from vespe.cli import kit_facts, options, report, tables
 from vespe.cli.waiting import waiting
 from vespe.errors import Refused
 from vespe.features.imports import recognition, told, writing
 from vespe.features.imports.made import Imported, Selection
 from vespe.features.imports.writing import Written
 from vespe.files import locations
-from vespe.kits import compared_versions, roots
+from vespe.kits import compared_versions, edited, roots
 from vespe.kits.private_files import find_private
 
 _MOST_TOLD = 20
@@ -66,7 +66,8 @@ _DEAR = 10_000
 @click.option(
     "--update",
     is_flag=True,
-    help="Update the kit of an earlier import, after showing what changes.",
+    help="Update the kit of an earlier import, after showing what changes. Without --into, this is "
+    "the kit that your projects find, such as a linked one.",
 )
 @options.yes_option
 @options.json_option
@@ -87,12 +88,7 @@ def command(
     listed with the reason. The same source always produces the same bytes.
     """
     kit_id = recognition.checked_id(kit_id, source, kind=said["kind"])
-    parent = (
-        os.path.abspath(parent)
-        if parent
-        else os.path.join(locations.user_data_dir(), roots.KITS_DIR)
-    )
-    target = os.path.join(parent, kit_id)
+    target = _target(kit_id, parent, update=update)
     writing.check_target(target, update=update)
     selection = Selection(
         tags=said["tags"], paths=said["paths"], most=said["most"], server=said["server"]
@@ -108,7 +104,7 @@ def command(
         )
         made = writing.written(imported, kit_id)
     changes: list[compared_versions.Comparison] = []
-    with writing.staged(made, parent) as path:
+    with writing.staged(made, os.path.dirname(target)) as path:
         if update:
             changes = compared_versions.compare(target, path)
             _show_changes([] if as_json else changes)
@@ -120,6 +116,16 @@ def command(
         report.emit_json(told.report_of(imported, made, target=target, changes=changes))
     else:
         _tell(imported, made, target, changed=changed if update else None)
+
+
+def _target(kit_id: str, parent: str | None, *, update: bool) -> str:
+    """Return the directory of the kit. An update without a place is of the kit that projects find,
+    such as a linked one.
+    """
+    if parent:
+        return os.path.join(os.path.abspath(parent), kit_id)
+    found = edited.found_directory(kit_id) if update else None
+    return found or os.path.join(locations.user_data_dir(), roots.KITS_DIR, kit_id)
 
 
 def _warn_of_private(made: Written) -> None:
@@ -185,7 +191,10 @@ def _tell(imported: Imported, made: Written, target: str, *, changed: int | None
         report.say(f"  {report.count(imported.unselected, 'operation')} not selected")
     if made.tools:
         _tell_cost(made)
-    report.next_step(told.next_step(made.kit_id, target))
+    if hidden := kit_facts.hidden(made.kit_id, target):
+        report.warn(hidden)
+    else:
+        report.next_step(told.next_step(made.kit_id, target))
 
 
 def _tell_cost(made: Written) -> None:
