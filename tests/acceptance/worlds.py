@@ -25,8 +25,10 @@ LOOKS: tuple[tuple[str, ...], ...] = (
 )
 INSTALLED = ("kit", "install", "../source@main", "--activate", "--yes")
 TRUSTED = ("trust", "--yes")
+# It is served from the home: of the temporary directory, where all of it is, a server sees only what
+# its command names by whole paths.
 MCP = (
-    "import sys; sys.argv = ['vespe', 'mcp', 'serve', '--project', '../served', '--trust']; "
+    "import sys; sys.argv = ['vespe', 'mcp', 'serve', '--project', '../home/served', '--trust']; "
     "from vespe.__main__ import main; main()"
 )
 _CLIENT = {
@@ -151,16 +153,16 @@ def build(root: Path, verb: Interrupted, *, port: int) -> World:
         world.project / ".vespe/tools",
         world.home / "config/vespe",
         root / "tmp",
-        root / "served/.vespe/tools",
+        world.home / "served/.vespe/tools",
     ):
         directory.mkdir(parents=True)
     (world.project / ".vespe/config.json").write_text('{"active_kits": []}\n', encoding="utf-8")
-    (root / "served/.vespe/config.json").write_text('{"active_kits": []}\n', encoding="utf-8")
+    (world.home / "served/.vespe/config.json").write_text('{"active_kits": []}\n', encoding="utf-8")
     (world.home / "config/vespe/config.json").write_text(
         json.dumps({"allow_hosts": [f"127.0.0.1:{port}"]}), encoding="utf-8"
     )
     _make_tools(world.project / ".vespe/tools", port)
-    python_tool(root / "served/.vespe/tools/tool-given", "given", "return 1")
+    python_tool(world.home / "served/.vespe/tools/tool-given", "given", "return 1")
     _make_files(world.project)
     make_source(root / "source")
     python_tool(
