@@ -89,6 +89,12 @@ VERBS = (
     ),
     Verb("kit sync", ("kit", "sync", "--yes"), (("kit", "install", "../source", "--yes"), FORGET)),
     Verb("kit activate", ("kit", "activate", "file_io_without_git")),
+    Verb("kit activate, approved", ("kit", "activate", "file_io_without_git"), (TRUSTED,)),
+    Verb(
+        "tool expose, approved",
+        ("tool", "expose", "given", "--as", "second"),
+        (TRUSTED, ("tool", "expose", "given", "--as", "first")),
+    ),
     Verb("kit create", ("kit", "create", "mine"), (), (0, 2)),
     Verb("kit link", ("kit", "link", "../source/web")),
     Verb("tool create", ("tool", "create", "made", "--type", "python_script"), (), (0, 2)),
@@ -216,8 +222,10 @@ class World:
             tools = list(
                 catalog.scan(project.tools_dir(root), scope="project_tools", kit_id=None).values()
             )
+            config = project.read_config(root)
             return {
-                "active": list(project.read_config(root).active_kits),
+                "active": list(config.active_kits),
+                "shown": config.document.get("tools"),
                 "lock": {
                     kit.kit_id: (kit.commit, kit.digest, self._installed(kit))
                     for kit in lock.values()

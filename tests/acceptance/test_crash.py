@@ -15,6 +15,7 @@ from tests.acceptance import crash, tracer
 GROUPS = {
     "fetching": (61, ("kit install", "kit update", "kit sync")),
     "writing": (7, ("kit remove", "kit create", "tool create")),
+    "approved": (3, ("kit activate, approved", "tool expose, approved")),
     "small": (3, ("kit activate", "kit link", "tool remove", "trust", "untrust")),
 }
 """Of each verb and fault every so many-th point, so that this stays a matter of seconds; the script

@@ -17,6 +17,8 @@ MAX_TREE_BYTES: Final = 1024 * 1024 * 1024
 MAX_DEPTH: Final = 64
 UNREADABLE: Final = "unreadable"
 """How the reason begins where the operating system refused to read."""
+BROKEN: Final = f"{UNREADABLE} ({os.strerror(errno.EIO)})"
+"""The reason where the disk failed: another try may succeed."""
 _CHUNK: Final = 1024 * 1024
 _READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _KINDS: Final = (

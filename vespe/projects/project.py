@@ -5,7 +5,6 @@ that file may not say.
 import copy
 import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from typing import Final
 
 from vespe import defaults
@@ -118,7 +117,7 @@ def update_config(
     Gives the new configuration; nothing is written where nothing changed, or where the result would
     not be valid. Raises as `read_config` does, and StorageError.
     """
-    return _update(root, change)[1]
+    return _update(root, change)
 
 
 def renew_config(
@@ -127,16 +126,12 @@ def renew_config(
     """Change config.json as `update_config` does, for the user who asked for exactly this change:
     an approval of the project's bytes that held until now holds with it too.
     """
-    from vespe.trust import gate
-
-    before, after = _update(root, change)
-    gate.carry_over(before, after)
-    return after
+    return _update(root, change, carry_over=True)
 
 
 def _update(
-    root: str | os.PathLike[str], change: Callable[[JsonObject], None]
-) -> tuple[ProjectConfig, ProjectConfig]:
+    root: str | os.PathLike[str], change: Callable[[JsonObject], None], *, carry_over: bool = False
+) -> ProjectConfig:
     path = config_path(os.path.abspath(root))
     with atomic.locked(project_dir(root)):
         sweep_beside(path)
@@ -145,9 +140,20 @@ def _update(
         changed = copy.deepcopy(document)
         change(changed)
         after = _checked(changed, path)
-        if changed != document or list(changed) != list(document):
-            atomic.write_atomic(path, strict_json.dump_json(changed))
-        return before, after
+
+        def write() -> None:
+            if changed != document or list(changed) != list(document):
+                atomic.write_atomic(path, strict_json.dump_json(changed))
+
+        if not carry_over:
+            write()
+            return after
+        from vespe.trust import gate
+
+        # where nothing changes, too: it brings an earlier change to its end that was killed
+        with gate.carrying_over(before, after):
+            write()
+        return after
 
 
 def set_active(
@@ -177,16 +183,7 @@ def set_active(
         if after != before:
             document["active_kits"] = after
 
-    before = read_config(root)
-    config = update_config(root, change)
-    if active:
-        from vespe.trust import gate
-
-        gate.carry_over(
-            before,
-            replace(before, active_kits=tuple(dict.fromkeys((*before.active_kits, *wanted)))),
-        )
-    return config
+    return _update(root, change, carry_over=active)
 
 
 def restricted_keys(document: JsonObject) -> list[str]:

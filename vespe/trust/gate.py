@@ -3,6 +3,7 @@ place, and the bytes to run from.
 """
 
 import contextlib
+import errno
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
@@ -201,17 +202,34 @@ def approval_of(config: ProjectConfig, tree: Tree) -> Approval | None:
     return approval if approval and _keeps_to(approval.scopes, scopes_of(config)) else None
 
 
-def carry_over(before: ProjectConfig, after: ProjectConfig) -> None:
-    """Let the approval that holds for a project hold with another configuration too: for a change
-    that its user asked for.
+@contextlib.contextmanager
+def carrying_over(before: ProjectConfig, after: ProjectConfig) -> Iterator[None]:
+    """Let the approval that holds for a project hold with another configuration too, which is
+    written within: for a change that its user asked for.
+
+    It holds with both until that is written: whatever fails or is killed meanwhile, it holds with
+    the one that is there.
     """
     root = os.path.realpath(before.root)
     if approved_place(root) or not approvals.any_content():
+        yield
         return
     tree = walk.scan(root, *TOOLS)
+    # Bytes that a broken disk does not give now may be the approved ones.
+    for path in (path for path, why in tree.odd.items() if why == walk.BROKEN):
+        failed = OSError(errno.EIO, os.strerror(errno.EIO))
+        raise StorageError("read", os.path.normpath(os.path.join(root, *TOOLS, path)), failed)
     approval, place = approval_of(before, tree), identity.place_of(root)
-    if approval and place:
-        approvals.store_content(place, tree, secrets=approval.secrets, scopes=scopes_of(after))
+    if not (approval and place):
+        yield
+        return
+    now, then = scopes_of(before), scopes_of(after)
+    for_both = then if _keeps_to(then, now) else (*then, *now)
+    approvals.store_content(place, tree, secrets=approval.secrets, scopes=for_both)
+    yield
+    if for_both != then:
+        with contextlib.suppress(StorageError):  # what was there before stays approved, too
+            approvals.store_content(place, tree, secrets=approval.secrets, scopes=then)
 
 
 @contextlib.contextmanager
