@@ -56,7 +56,7 @@ def test_a_good_program_passes_and_only_its_tools_are_loaded() -> None:
         "async def main():\n    return await read_file('a')\nawait main()",
         "list(map(str, [1]))\nfilter(None, [])\nformat(1, '.2f')\nhasattr(1, 'a')",
         "def f():\n    global n\n    n = 1\nn = 0\nf()",
-        "list_('a')['x'][0].y",
+        "list_('a')['x'][0].upper()",
         "if __name__ == '__main__':\n    print(write_file('a', content='b'))",
         "f\"{read_file('a')} {read_file('b')!r:>10}\"",
     ],

@@ -24,6 +24,7 @@ _KEPT_WHOLE: Final = 64
 _SAID: Final = re.compile(r"main\.py:(\d+):\d+: error\[([a-z-]+)\] (.*)")
 _UNKNOWN: Final = re.compile(r"Name `([^`]+)` used when not defined")
 _NO_MEMBER: Final = re.compile(r"Module `([^`]+)` has no member `([^`]+)`")
+_NO_ATTRIBUTE: Final = re.compile(r"has no attribute `([^`]+)`$")
 _ONE_OF: Final = re.compile(r"Expected `Literal\[.*\]`, found `(str|int)`$")
 _SCRIPT: Final = re.compile(r'File "[^"]*", line (\d+)')
 _MOST_PROBLEMS: Final = 50
@@ -132,11 +133,34 @@ def _types(
             while getattr(snapshot, "function_name", GATE) != GATE:  # it asks for a module's stubs
                 snapshot = held.turn(snapshot.resume_not_handled)
         except pydantic_monty.MontyTypingError as error:
-            yield from _typing(error.display(), program, names)
+            yield from _with_lacking([*_typing(error.display(), program, names)], program)
+            return
         except pydantic_monty.MontyError as error:
             yield from _unsupported(error, program)
         except (ProgramFailed, TimedOut):
             yield problem(0, _TOO_MUCH)
+    yield from _with_lacking([], program)
+
+
+def _with_lacking(found: Collection[JsonObject], program: Program) -> Iterator[JsonObject]:
+    """What the check of types found, and the names that values have not; of one name in one line
+    only one, with the kind of the value where the check knows it.
+    """
+    by_place = {(one.line, one.name): one for one in program.lacking}
+    known: dict[tuple[int, str], str] = {}
+    for one in found:
+        if (attribute := _NO_ATTRIBUTE.search(str(one["message"]))) is None:
+            yield one
+        else:
+            known[int(one["line"]), attribute[1]] = str(one["message"])
+    for (line, name), message in known.items():
+        lacking = by_place.pop((line, name), None)
+        hint = lacking.hint if lacking is not None else ""
+        if '["' in hint and "`dict[" not in message:  # it has no keys
+            hint = ""
+        yield problem(line, f"{message}: {hint}" if hint else message)
+    for lacking in by_place.values():
+        yield problem(lacking.line, lacking.said)
 
 
 def _options(declared: str) -> dict[str, Any]:

@@ -11,12 +11,34 @@ from vespe.records import dataclass
 
 _OTHER: Final = ""
 """A binding that is no import of a module."""
+_LITERAL: Final = "="
+"""What begins a binding to a literal; the kind of its value follows."""
+_CONSTANTS: Final = {"str", "bytes", "int", "float", "bool", "NoneType"}
+_KINDS: Final[dict[type[ast.AST], str]] = {
+    ast.JoinedStr: "str",
+    ast.List: "list",
+    ast.ListComp: "list",
+    ast.Dict: "dict",
+    ast.DictComp: "dict",
+    ast.Set: "set",
+    ast.SetComp: "set",
+    ast.Tuple: "tuple",
+}
+
+
+def literal_kind(node: ast.expr) -> str:
+    """Return the kind of value that an expression shows by its syntax, or ""."""
+    if isinstance(node, ast.Constant):
+        kind = type(node.value).__name__
+        return kind if kind in _CONSTANTS else ""
+    return _KINDS.get(type(node), "")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Scope:
     """A scope in `outer`, None for that of the program. `bound` has the names that are bound in it,
-    each with the modules that are imported as it, and `_OTHER` for any other binding.
+    each with the modules that are imported as it, the kinds of literals that it is assigned, and
+    `_OTHER` for any other binding.
     """
 
     kind: str
@@ -41,6 +63,21 @@ class Scopes(ast.NodeVisitor):
 
     def module(self, node: ast.Name) -> str:
         """Return the module that a name stands for, "" where it may be anything else."""
+        only = self._only(node)
+        return _OTHER if only.startswith(_LITERAL) else only
+
+    def may_be_module(self, node: ast.Name) -> bool:
+        """Whether a name stands for a module anywhere."""
+        return any(one and not one.startswith(_LITERAL) for one in self._found(node))
+
+    def literal(self, node: ast.Name) -> str:
+        """Return the kind of the literals that alone are assigned to a name, "" where it may be
+        anything else.
+        """
+        only = self._only(node)
+        return only.removeprefix(_LITERAL) if only.startswith(_LITERAL) else ""
+
+    def _only(self, node: ast.Name) -> str:
         found = self._found(node)
         return next(iter(found)) if len(found) == 1 else _OTHER
 
@@ -59,6 +96,15 @@ class Scopes(ast.NodeVisitor):
             self._places[id(node)] = self._scope
         else:
             self._bind(node.id)
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        self.visit(node.value)
+        kind = literal_kind(node.value)
+        for target in node.targets:
+            if kind and isinstance(target, ast.Name):
+                self._bind(target.id, _LITERAL + kind)
+            else:
+                self.visit(target)
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
         scope = self._scope

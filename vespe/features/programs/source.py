@@ -15,6 +15,7 @@ from typing import Final
 
 from vespe.documents.strict_json import repair_surrogates
 from vespe.errors import InvalidProgram
+from vespe.features.programs.members import Lacking, lacking
 from vespe.features.programs.scopes import Scopes
 from vespe.lazy import difflib
 from vespe.models import JsonObject
@@ -147,13 +148,15 @@ class Program:
     """A program that can be parsed. `used` are the functions of tools that it names, `problems`
     what is wrong with it already; `checked` and `run` are its two texts, and `first_line` is the
     line of `run` before its own first one. `spared` are the lines, modules and names of what a
-    module need not have, since the program provides for it.
+    module need not have, since the program provides for it; `lacking` are the names that its values
+    have not.
     """
 
     text: str
     used: tuple[str, ...]
     problems: tuple[JsonObject, ...]
     spared: frozenset[tuple[int, str, str]]
+    lacking: tuple[Lacking, ...]
     checked: str
     run: str
     first_line: int
@@ -249,6 +252,7 @@ class _Reading(ast.NodeVisitor):
         """Functions that are used in another way than by a call whose place is known."""
         self.used: dict[str, None] = {}
         self.spared: set[tuple[int, str, str]] = set()
+        self.lacking: tuple[Lacking, ...] = ()
         self._called: set[int] = set()
         self._gathered = gathered
         self._caught: frozenset[str] = frozenset()
@@ -259,6 +263,7 @@ class _Reading(ast.NodeVisitor):
         try:
             if isinstance(node, ast.Module):
                 self._scopes = Scopes(node)
+                self.lacking = lacking(node, self._scopes)
             super().visit(node)
         except RecursionError:
             if not isinstance(node, ast.Module):
@@ -546,6 +551,7 @@ def _made(text: str, tree: ast.Module, reading: _Reading) -> Program:
         used=tuple(reading.used),
         problems=tuple(problems),
         spared=frozenset(reading.spared),
+        lacking=reading.lacking,
         checked=checked.made(),
         run=f"{prelude}{run.made()}{none}\n{RESERVED}dumps({VALUE})",
         first_line=prelude.count("\n"),
