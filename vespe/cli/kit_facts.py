@@ -56,10 +56,8 @@ def hidden(kit_id: str, path: str) -> str:
     if is_same or used.root_kind not in stronger:
         return ""
     ways = {
-        roots.LINK: f"until you run `vespe kit unlink {kit_id}`",
-        "env": "because VESPE_KITS_PATH has precedence",
+        roots.LINK: f" until you run `vespe kit unlink {kit_id}`",
+        "env": " because VESPE_KITS_PATH has precedence",
     }
     why = ways.get(used.root_kind, "")
-    return (
-        f"your projects use the kit {kit_id} in {used.path} instead of this one{why and ' '}{why}"
-    )
+    return f"your projects use the kit {kit_id} in {used.path} instead of this one{why}"
