@@ -131,9 +131,8 @@ Without git, `vespe kit pack` makes one file that `vespe kit install FILE.kit` t
 Each `tool-…` directory is one tool: `config.json` (what a model sees, and how it runs), `description.md` and its script.
 
     vespe kit link .                 # every project of yours finds this directory, as it is
-    vespe kit activate {kit_id}
     vespe lint . --strict
-    vespe tool test
+    vespe tool test --kit .
 
 `kit_config.json` states what the kit's tools may use: `allow_types`, `allow_hosts`, `secrets`. A tool that goes beyond it does
 not activate; whoever installs the kit reads these lines first. The examples in each config.json are its tests, and

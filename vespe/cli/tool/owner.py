@@ -1,15 +1,18 @@
 """Whose tools a verb changes: the project's, or those of a kit that the user edits."""
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 import click
 
 from vespe import defaults
+from vespe.errors import ProjectNotFound, Refused, UsageError
 from vespe.kits import edited
+from vespe.lazy import shlex
 from vespe.models import Entry, JsonObject, Tool
 from vespe.projects import project
-from vespe.projects.workspace import open_workspace, project_entry, project_has
+from vespe.projects.workspace import find_root, open_workspace, project_entry, project_has
 from vespe.tools import directory
 from vespe.tools.secret_items import names_in
 from vespe.trust import gate
@@ -21,6 +24,48 @@ kit_option = click.option(
     metavar="KIT",
     help="Use the tool of a kit that you edit, given as directory or id, instead of the project's.",
 )
+
+
+kit_to_run_option = click.option(
+    "--kit",
+    metavar="KIT",
+    help="Use the tools of a kit that you edit, given as directory or id, without a project. Link "
+    "the kit first (`vespe kit link`).",
+)
+
+
+def root_to_run_in(kit: str | None, project_dir: str | None, *, trusted: bool) -> str | None:
+    """Return the project in which tools are tried: the given one, or for a kit one that has nothing
+    but this kit.
+
+    Raises UsageError where both are given, Refused for a kit that its user has not put among theirs
+    unless they vouch for it.
+    """
+    if kit is None:
+        return project_dir if project_dir is not None else _found_root()
+    if project_dir is not None:
+        raise UsageError("--kit runs a kit without a project", hint="leave out --project")
+    directory = edited.directory_of(kit)
+    kit_id = os.path.basename(directory)
+    if not trusted and edited.found_directory(kit_id) != directory:
+        place = shlex.quote(os.path.relpath(directory))
+        raise Refused(
+            f"the kit {kit_id} in {directory} is not linked, so its tools do not run",
+            hint=f"`vespe kit link {place}` trusts it and all later changes, --trust only once",
+        )
+    from vespe.projects.kit_project import project_of_kit  # 4 ms that few commands need
+
+    return project_of_kit(directory)
+
+
+def _found_root() -> str:
+    try:
+        return find_root()
+    except ProjectNotFound as error:
+        if os.path.isfile(defaults.KIT_CONFIG_FILE):
+            command = click.get_current_context().command_path
+            error.hint = f"this directory is a kit: `{command} --kit .` uses it without a project"
+        raise
 
 
 class ToolOwner:

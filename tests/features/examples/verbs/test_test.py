@@ -10,6 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.support.ondisk import PATIENCE_S, interruptible, python_tool
 from tests.support.terminal import plain, vespe_on_a_terminal
 
@@ -211,3 +213,29 @@ def test_a_person_sees_what_each_example_was_given_and_how_long_it_took(project:
         and "\x1b[31m\x1b[1mFAIL\x1b[0m" in shown
     )
     assert "gave 1, expected 2" in plain(shown)
+
+
+def test_a_linked_kit_is_tested_without_a_project(
+    command: Command, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project.parent / "kits").mkdir()
+    monkeypatch.chdir(project.parent / "kits")
+    command("kit", "create", "team", "--in", ".")
+    monkeypatch.chdir("team")
+    lost = command("tool", "test")
+    assert lost.code == 3 and "`vespe tool test --kit .`" in lost.err
+    refused = command("tool", "test", "--kit", ".")
+    assert refused.code == 6 and "`vespe kit link .`" in refused.err
+    assert command("tool", "test", "--kit", ".", "--trust").code == 0
+    command("kit", "link", ".")
+    for name in (".", "team"):
+        done = command("tool", "test", "--kit", name, "--json")
+        assert done.code == 0 and done.document["summary"]["passed"] == 1
+    assert command("tool", "test", "--kit", ".", "example_of_team").code == 0
+    assert command("tool", "fuzz", "--kit", ".", "example_of_team", "--seconds", "0.2").code == 0
+    assert command("tool", "test", "--kit", ".", "--project", str(project)).code == 2
+    config = Path("tool-example_of_team/config.json")
+    config.write_text("{", encoding="utf-8")
+    assert command("tool", "test", "--kit", ".").code == 1
+    monkeypatch.chdir(project)
+    assert command("tool", "test", "--kit", "nowhere").code == 2

@@ -10,6 +10,7 @@ from vespe.calls.log import CallLog
 from vespe.calls.path import CallPath
 from vespe.calls.registry import ToolRegistry
 from vespe.cli import options, report
+from vespe.cli.tool import owner
 from vespe.cli.waiting import waiting
 from vespe.features.examples import examples, fuzzing
 from vespe.features.examples.fuzzing import Fuzzed
@@ -41,6 +42,7 @@ from vespe.records import json_of
     metavar="S",
     help="Calls that take longer count as hanging; default: the tool's time limit.",
 )
+@owner.kit_to_run_option
 @options.yes_option
 @options.trust_option
 @options.project_option
@@ -50,6 +52,7 @@ def command(
     seconds: float,
     seed: int | None,
     timeout_s: float | None,
+    kit: str | None,
     yes: bool,
     trusted: bool,
     project_dir: str | None,
@@ -64,7 +67,7 @@ def command(
     destructive needs your approval first. The exit code is 1 if there are findings.
     """
     gc.enable()  # unlike most commands, this one lives
-    workspace = open_workspace(project_dir)
+    workspace = open_workspace(owner.root_to_run_in(kit, project_dir, trusted=trusted))
     tool = workspace.tool(name)
     if examples.acts_outside(tool):
         options.confirm(

@@ -16,6 +16,7 @@ from vespe.calls.log import CallLog
 from vespe.calls.path import CallPath
 from vespe.calls.registry import ToolRegistry
 from vespe.cli import options, report
+from vespe.cli.tool import owner
 from vespe.cli.waiting import waiting
 from vespe.features.examples import examples, tested
 from vespe.features.examples.examples import ExampleResult
@@ -49,6 +50,7 @@ _GIVEN: Final = 48
     metavar="N",
     help="How many tools to test at the same time; default: the number of processors.",
 )
+@owner.kit_to_run_option
 @options.trust_option
 @options.project_option
 @options.json_option
@@ -58,6 +60,7 @@ def command(
     update: bool,
     junit_file: str | None,
     jobs: int | None,
+    kit: str | None,
     trusted: bool,
     project_dir: str | None,
     as_json: bool,
@@ -74,7 +77,7 @@ def command(
         raise errors.UsageError(
             "--update records a tool's own examples, so it cannot be used with --against"
         )
-    workspace = open_workspace(project_dir)
+    workspace = open_workspace(owner.root_to_run_in(kit, project_dir, trusted=trusted))
     log = CallLog(workspace.root, purpose="test")
     path = CallPath(
         workspace=workspace, registry=ToolRegistry(), trusted=trusted, progress=report.note, log=log
