@@ -189,13 +189,16 @@ def result(said: str) -> Any:
         return said.splitlines()
 
 
-def commit() -> str:
-    """The commit that is tried, and whether something in the checkout differs from it."""
+def commit(root: Path = ROOT) -> str:
+    """The commit that is tried, and whether something in the checkout differs from it; what was
+    found before is not tried.
+    """
+    changed = ("status", "--porcelain", "--untracked-files=no", "--", ".", ":!docs/figures")
     told = [
         subprocess.run(
-            ["git", *words], cwd=ROOT, capture_output=True, encoding="utf-8", check=False
+            ["git", *words], cwd=root, capture_output=True, encoding="utf-8", check=False
         ).stdout.strip()
-        for words in (("rev-parse", "HEAD"), ("status", "--porcelain", "--untracked-files=no"))
+        for words in (("rev-parse", "HEAD"), changed)
     ]
     return (told[0] or "unknown") + (", with changes" if told[1] else "")
 

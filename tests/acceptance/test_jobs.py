@@ -61,3 +61,18 @@ def test_what_a_job_found_is_kept_with_its_command_commit_and_date(
     assert kept["result"] == result and kept["exit"] == (not succeeded)
     assert kept["command"] == "python -m tried --json" and kept["name"] == "tried"
     assert kept["date"].endswith("+00:00") and kept["commit"] and kept["seconds"] >= 0
+
+
+def test_figures_that_were_kept_before_are_no_change_of_what_is_tried(tmp_path: Path) -> None:
+    figure, source = tmp_path / "docs/figures/a.json", tmp_path / "a.py"
+    figure.parent.mkdir(parents=True)
+    figure.touch()
+    source.touch()
+    named = ("-c", "user.name=t", "-c", "user.email=t@example.invalid")
+    for words in (("init", "-q"), ("add", "."), (*named, "commit", "-qm", "first")):
+        subprocess.run(["git", *words], cwd=tmp_path, check=True)
+    figure.write_text("{}", encoding="utf-8")
+    tried = jobs.commit(tmp_path)
+    assert len(tried) == 40
+    source.write_text("x", encoding="utf-8")
+    assert jobs.commit(tmp_path) == f"{tried}, with changes"
