@@ -103,10 +103,10 @@ def fuzz(tool: Tool, run: Callable[[JsonObject], Outcome], *, seconds: float, se
 
 def _keep_storage_out_of_the_project() -> None:
     """Let Hypothesis keep what it computes in the user's cache; without one it stays where
-    Hypothesis puts it, `.hypothesis`.
+    Hypothesis puts it, `.hypothesis`. Where Hypothesis is missing, who uses it says so.
     """
     place = os.path.join(locations.user_cache_dir(), "hypothesis")
-    with contextlib.suppress(StorageError):
+    with contextlib.suppress(StorageError, ImportError):
         atomic.private_directory(place)
         hypothesis.configuration.set_hypothesis_home_dir(place)
 
@@ -117,6 +117,7 @@ class _Over(BaseException):
 
 class _Fuzz:
     def __init__(self, tool: Tool, run: Callable[[JsonObject], Outcome], seconds: float) -> None:
+        _keep_storage_out_of_the_project()  # first: making a strategy stores tables of characters
         self.tool, self._run = tool, run
         self.calls = 0
         self.findings: dict[str, FuzzFinding] = {}
@@ -130,7 +131,6 @@ class _Fuzz:
             deadline=None,
             suppress_health_check=list(hypothesis.HealthCheck),
         )
-        _keep_storage_out_of_the_project()
         self.began = time.monotonic()  # what it takes to load the libraries is not the tool's time
         self._deadline = self.began + seconds
 

@@ -1,6 +1,9 @@
 """`vespe tool fuzz`."""
 
+import os
 import shlex
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -74,3 +77,12 @@ def test_what_reaches_out_or_destroys_needs_a_yes(command: Command, project: Pat
     write_tool(project / ".vespe/tools/tool-h", "ask", implementation=implementation)
     assert command("tool", "fuzz", "drop").code == 6 and command("tool", "fuzz", "ask").code == 6
     assert command("tool", "fuzz", "drop", "--yes", "--seconds", "0.5").code == 0
+
+
+def test_nothing_is_left_in_the_working_directory(command: Command, project: Path) -> None:
+    command("tool", "create", "count", "--type", "python_script")
+    before = sorted(os.listdir(project))
+    # a process of its own: Hypothesis decides once where it keeps what it computes
+    argv = [sys.executable, "-m", "vespe", "tool", "fuzz", "count", "--seconds", "0.3"]
+    subprocess.run(argv, cwd=project, capture_output=True, check=True)
+    assert sorted(os.listdir(project)) == before
