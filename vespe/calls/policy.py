@@ -222,6 +222,17 @@ class CallPolicy:
         with self._lock:
             return self._denied(tool.itself, {}, self._about(tool.itself), tool.name)
 
+    def denied_by(self, tool: Tool) -> str:
+        """Return what denies every call of a tool: the place of a rule (`FILE#/approvals/deny/0`),
+        or "answer" for an earlier answer. Return "" if none or only some calls are denied. Raises
+        StorageError.
+        """
+        with self._lock:
+            rule = self._rule("deny", tool.itself, {}, tool.name)
+            if rule is not None:
+                return rule.where
+            return "answer" if self._denied(tool.itself, {}, self._about(tool.itself), "") else ""
+
     def not_denied(self, tools: Iterable[Tool]) -> list[Tool]:
         """Return the tools for which `why_never` is "". The stored answers are read only once.
         Raises StorageError.

@@ -648,3 +648,24 @@ def test_the_tokens_that_a_run_used_are_told_behind_its_answer(
     }
     assert "tokens:" not in told.err
     assert "tokens:" not in command("agent", "run", "go", *script(project, "end")).err
+
+
+def test_a_person_is_told_what_denies_a_tool_that_the_model_calls(
+    command: Command, project: Path, marking: Path
+) -> None:
+    config = project / ".vespe/config.json"
+    document = json.loads(config.read_text(encoding="utf-8"))
+    rules = {"approvals": {"deny": ["mark"]}}
+    config.write_text(json.dumps({**document, **rules}), encoding="utf-8")
+    words = ("agent", "run", "go", *script(project, [call("mark"), call("nope")], "The end."))
+    said = command(*words, "--approve", "all")
+    assert "<- mark tool_not_found" in said.err and not marking.exists()
+    assert "mark is denied by `approvals.deny` in .vespe/config.json" in said.err
+    assert said.err.count("is denied by") == 1
+    config.write_text(json.dumps(document), encoding="utf-8")
+    user_config.set_value("approvals.deny", ["project_tools/*"])
+    own = user_config.load_user_config().path
+    said = command(*words, "--approve", "all", "--json")
+    assert f"mark is denied by `approvals.deny` in {own}" in said.err.replace("\n  ", " ")
+    messages = json.dumps(said.document["messages"])
+    assert "approvals" not in messages and "denied" not in messages

@@ -3,9 +3,11 @@ make.
 """
 
 import gc
+import os
 import shlex
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final, TypeVar, cast
 
 import click
@@ -286,6 +288,7 @@ class Wanted:
             **hooks,
         )
         path = replace(path, asker=questions.asker())
+        shown.why_missing = partial(_why_denied, path)
         agent = Agent(provider, path, options=chosen, transcript=transcript, on_event=shown.event)
         if names:
             _warn_of_hidden(path, names)
@@ -330,6 +333,24 @@ def _warn_of_hidden(path: CallPath, names: tuple[str, ...]) -> None:
                 f"the model does not see {report.one_line(tool.name)}, because `approvals.deny` or "
                 "an earlier answer of yours denies it"
             )
+
+
+def _why_denied(path: CallPath, name: str) -> str:
+    """Say what denies the tool that the model knows by that name, "" where nothing does. The model
+    itself is not told that there is such a tool.
+    """
+    try:
+        by = policy_of(path).denied_by(path.workspace.shown_tool(name))
+    except errors.VespeError:
+        return ""
+    if not by:
+        return ""
+    shown = report.one_line(name)
+    if by == "answer":
+        return f"{shown} is denied by your earlier answer; `vespe agent answers` shows it"
+    file = by.partition("#")[0]
+    near = os.path.relpath(file)
+    return f"{shown} is denied by `approvals.deny` in {file if near.startswith('..') else near}"
 
 
 def _say_wait(error: errors.ProviderError, seconds: float) -> None:

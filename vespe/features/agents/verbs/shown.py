@@ -3,6 +3,7 @@ it inert.
 """
 
 import sys
+from collections.abc import Callable
 from typing import Final
 
 import click
@@ -20,10 +21,12 @@ _LINE: Final = 160
 
 class RunDisplay:
     """Shows a run; with `quiet` the model's words are left for the document that comes at the
-    end.
+    end. `why_missing` says why the model was not offered a tool of that name that it calls, ""
+    where there is nothing to say.
     """
 
     def __init__(self, *, quiet: bool = False) -> None:
+        self.why_missing: Callable[[str], str] = lambda name: ""
         self._quiet = quiet
         self._midline = self._thinking = False
         self._painter = Painter()
@@ -37,6 +40,10 @@ class RunDisplay:
             click.echo(click.style(inert(event.text), dim=True), err=True, nl=False, color=True)
         elif event.type == "tool_result":
             self._line(f"<- {_cut(event.name)} {_told(event.data or {})}")
+            if _code(event.data or {}) == "tool_not_found" and (
+                why := self.why_missing(event.name)
+            ):
+                self._line(f"   {why}")
 
     def started(self, ready: Ready) -> None:
         """Show that a call begins, with its inputs."""
@@ -78,8 +85,12 @@ def _told(data: JsonObject) -> str:
     outcome, content = data.get("outcome") or {}, report.one_line(_words(data.get("content", "")))
     if outcome.get("ok"):
         return f"ok, {data.get('timing', {}).get('duration_ms', 0):.0f} ms: {_cut(content)}"
-    code = report.one_line(str((outcome.get("error") or {}).get("code", "error")))
-    return f"{code}: {_cut(content)}"
+    return f"{report.one_line(_code(data))}: {_cut(content)}"
+
+
+def _code(data: JsonObject) -> str:
+    outcome = data.get("outcome") or {}
+    return str((outcome.get("error") or {}).get("code", "error"))
 
 
 def _words(content: JsonValue) -> str:
