@@ -57,15 +57,16 @@ def test_an_http_tool_with_a_key_is_one_command(command: Command) -> None:
 
 
 def test_a_command_line_in_place_of_a_program_is_refused_with_what_to_write(
-    command: Command, tmp_path: Path
+    command: Command, project: Path
 ) -> None:
     create = ("tool", "create", "lines", "--type", "shell_command")
     said = command(*create, "--entrypoint", "wc -l {path}", "--args", '{"output": "lines"}')
     assert said.code == 2 and "only the name of a program" in said.err
     _, hint, _ = said.err.split("`")
     assert command(*create, *shlex.split(hint)).code == 0
-    (tmp_path / "two.txt").write_text("1\n2\n", encoding="utf-8")
-    assert command("tool", "run", "lines", f"path={tmp_path}/two.txt").out.split()[0] == '["2'
+    (project / "two.txt").write_text("1\n2\n", encoding="utf-8")
+    counted = command("tool", "run", "lines", "path=two.txt", "--json").document
+    assert counted["result"][0].split() == ["2", "two.txt"]
 
 
 def test_a_program_that_is_not_here_can_be_named_and_is_told(command: Command) -> None:
