@@ -10,7 +10,6 @@ import json
 import random
 import statistics
 import subprocess
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -143,11 +142,11 @@ def _row(name: str, shares: Sequence[float], times: tuple[float, float]) -> str:
     )
 
 
-def sized(count: int, cache: str) -> str:
+def sized(count: int) -> str:
     """Return the row on an index of so many synthetic tools."""
     documents = [document_of(tool) for tool in synthetic(count)]
     began = time.process_time()
-    index = ToolIndex(documents, cache=cache)
+    index = ToolIndex(documents)
     took = time.process_time() - began
     chosen = random.Random(2)
     queries = [
@@ -184,10 +183,9 @@ def main() -> None:
             "| search | R@1 | R@5 | R@10 | p50 ms | p95 ms |", "|---|---|---|---|---|---|", sep="\n"
         )
         print(*judged(rows, read_cases(document), asked.fastmcp), sep="\n")
-    with tempfile.TemporaryDirectory() as cache:
-        print("\n| tools | index s | p50 ms | p95 ms |", "|---|---|---|---|", sep="\n")
-        for count in (1_000, 5_000, 100_000):
-            print(sized(count, cache), flush=True)
+    print("\n| tools | index s | p50 ms | p95 ms |", "|---|---|---|---|", sep="\n")
+    for count in (1_000, 5_000, 100_000):
+        print(sized(count), flush=True)
     every, few = bridged(synthetic(1_000))
     print(f"\n1,000 tools cost {every:,} tokens, a bridge {few:,}: {100 * few / every:.2f} %")
 

@@ -1,11 +1,13 @@
 import json
+import sqlite3
 from pathlib import Path
 
 import pytest
 
-from vespe.models import Tool
-from vespe.tools import search
+from vespe.models import JsonObject, Tool
+from vespe.tools import directory, search
 from vespe.tools.search import Document, ToolIndex, document_of, evaluate, read_cases
+from vespe.tools.search_words import query_parts, query_words, search_words
 
 NOTES = Document("append_note", "Add a line of text to the notes of today.")
 MAIL = Document("send_mail", "Send an e-mail to somebody.")
@@ -13,9 +15,9 @@ WEATHER = Document("get_forecast", "Tell the weather of the next days for a city
 TOOLS = [NOTES, MAIL, WEATHER]
 
 
-@pytest.fixture(params=["memory", "fts5"])
+@pytest.fixture(params=["bags", "text"])
 def index(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> ToolIndex:
-    if request.param == "fts5":
+    if request.param == "text":
         monkeypatch.setattr(search, "IN_MEMORY", 0)
     return ToolIndex(TOOLS)
 
@@ -76,41 +78,70 @@ def test_a_word_of_most_tools_is_asked_for_only_where_there_is_no_rarer_one(
     assert len(known.find("shared")) == 5
 
 
-def test_an_index_of_very_many_tools_is_kept_and_used_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(search, "IN_MEMORY", 0)
-    first = ToolIndex(TOOLS, cache=str(tmp_path / "cache")).find("weather")
-    (kept,) = (tmp_path / "cache").iterdir()
-    before = kept.stat().st_mtime_ns
-    assert ToolIndex(TOOLS, cache=str(tmp_path / "cache")).find("weather") == first
-    assert kept.stat().st_mtime_ns == before
+def test_one_text_of_all_words_scores_as_sqlites_full_text_index_does(shared: Path) -> None:
+    document = json.loads((shared / "corpus/search/metatool.json").read_text(encoding="utf-8"))
+    documents = [
+        Document(tool["name"], tool["description"], f"file {tool['name'][:3]} Größe")
+        for tool in document["tools"]
+    ]
+    index = ToolIndex(words=[search.words_of(one) for one in documents])
+    database = sqlite3.connect(":memory:")
+    database.execute(
+        "CREATE VIRTUAL TABLE tools USING fts5(heading, body, arguments, content='', "
+        "tokenize='unicode61 remove_diacritics 0')"
+    )
+    for number, one in enumerate(documents):
+        fields = (one.heading, one.body, one.arguments)
+        row = (number, *(" ".join(search_words(field)) for field in fields))
+        database.execute(
+            "INSERT INTO tools (rowid, heading, body, arguments) VALUES (?, ?, ?, ?)", row
+        )
+    queries = ["größe", *(row["query"] for row in document["queries"][:50])]
+    for query in queries:
+        if query_parts(query):
+            continue
+        asked = " OR ".join(f'"{word}"' for word in query_words(query))
+        expected = database.execute(
+            "SELECT rowid, -bm25(tools, 3.0, 1.0, 0.5) FROM tools WHERE tools MATCH ? "
+            "ORDER BY 2 DESC, rowid LIMIT 10",
+            (asked,),
+        ).fetchall()
+        found = index.find(query)
+        assert [match.score for match in found] == pytest.approx([score for _, score in expected])
+        assert {match.number for match in found[:3]} == {number for number, _ in expected[:3]}
+    database.close()
 
 
-def test_an_index_of_a_key_asks_for_no_document(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(search, "IN_MEMORY", 0)
-    cache = str(tmp_path / "cache")
-    first = ToolIndex(TOOLS, cache=cache, key="a").find("weather")
-    nothing = [Document("")] * len(TOOLS)
-    assert ToolIndex(nothing, cache=cache, key="a").find("weather") == first
-    assert ToolIndex(nothing, cache=cache, key="b").find("weather") == []
-    assert search.key_of(["1", "2"]) != search.key_of(["2", "1"]) and search.key_of(["1", ""]) == ""
+@pytest.mark.parametrize(
+    "config",
+    [
+        {},
+        {"schema": [], "tags": {}, "examples": 3, "queries": "a", "annotations": []},
+        {"schema": {"input": []}, "tags": [1], "examples": [1, {"input": 2}], "queries": [None]},
+        {"schema": {"input": {"properties": []}}, "annotations": {"title": 1}},
+    ],
+)
+def test_a_config_that_is_wrong_is_searched_by_what_is_right_in_it(config: JsonObject) -> None:
+    known = ToolIndex(words=[search.words_of_config({"name": "tide", **config})])
+    assert [match.number for match in known.find("tide")] == [0]
 
 
-@pytest.mark.parametrize("damage", [b"", b"not a database", None])
-def test_a_cache_that_is_broken_or_cannot_be_written_costs_time_only(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: bytes
-) -> None:
-    monkeypatch.setattr(search, "IN_MEMORY", 0)
-    cache = tmp_path / "cache"
-    if damage is None:
-        cache.write_text("a file in the place of the directory", encoding="utf-8")
-    else:
-        ToolIndex(TOOLS, cache=str(cache))
-        next(cache.iterdir()).write_bytes(damage)
-    assert TOOLS[ToolIndex(TOOLS, cache=str(cache)).find("weather")[0].number] is WEATHER
+def test_a_config_has_the_words_that_its_tool_has() -> None:
+    config: JsonObject = {
+        "uid": "tool-a",
+        "name": "tideTable",
+        "description": "Tells the tide.",
+        "tags": ["sailing boats"],
+        "queries": ["when can I leave"],
+        "annotations": {"title": "Ebb and flood"},
+        "schema": {
+            "input": {"properties": {"harbour": {"description": "name of the port"}, "on": True}}
+        },
+        "examples": [{"input": {"harbour": "Bergen " * 30, "on": 3}}],
+    }
+    judged = directory.Judged(json.dumps(config).encode())
+    tool = directory.tool_of(judged, "/tools/tool-a", scope="s", kit_id=None)
+    assert search.words_of_config(config) == search.words_of(document_of(tool))
 
 
 def test_an_evaluation_counts_ranks_and_names_what_is_confused() -> None:

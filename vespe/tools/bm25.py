@@ -84,7 +84,9 @@ def words_of_token(token: str) -> tuple[str, ...]:
     """Return the words of a run of letters and digits. Texts repeat theirs: to remember them halves
     the time that 10,000 tools take to be split into words.
     """
-    plain = _HUMP.sub(" ", token).lower().split()
+    plain = (
+        (token,) if token.islower() or token.isdigit() else _HUMP.sub(" ", token).lower().split()
+    )
     return tuple(sys.intern(_stem(word)) for word in plain if word not in _STOP)
 
 

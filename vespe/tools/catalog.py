@@ -114,11 +114,11 @@ def scan(
     where = os.fspath(directory)
     verdicts = Verdicts(where, kit_id=kit_id)
     read = _Reader(where, scope, kit_id, verdicts.of)
-    directories, links = _list_tools(where)
+    directories, links = list_tools(where)
     entries: list[Entry | None] = []
     # whoever takes what was judged needs the bytes, and reading them tells the stamp, too
     stamped = (
-        _stamped(where, directories, looked)
+        stamped_in(where, directories, looked)
         if judged is None
         else ((uid, None) for uid in directories)
     )
@@ -126,7 +126,7 @@ def scan(
         if (known := verdicts.standing(uid, found)) is not None:
             entries.append(read.judged(uid, known))
             continue
-        config, found = _read_stamped(f"{where}/{uid}/{defaults.CONFIG_FILE}")
+        config, found = read_stamped(f"{where}/{uid}/{defaults.CONFIG_FILE}")
         if config is None:
             entries.append(read.entry(uid, None))
             continue
@@ -193,7 +193,7 @@ def find(
         entry = read.entry(wanted, _config_of(where, wanted))
         return () if entry is None else (entry,)
     hinted = name_index.holders(
-        where, wanted, listed=lambda: _list_tools(where)[0], named=lambda uid: _name_in(where, uid)
+        where, wanted, listed=lambda: list_tools(where)[0], named=lambda uid: _name_in(where, uid)
     )
     near = None if hinted is None else sorted({*hinted, *beside})
     for uids in (near, None):
@@ -238,10 +238,10 @@ def read_config(path: str) -> bytes | None:
     """Read an ordinary file in four calls of the system; None for anything else, which is for
     `tooldir` to name.
     """
-    return _read_stamped(path)[0]
+    return read_stamped(path)[0]
 
 
-def _read_stamped(path: str) -> tuple[bytes | None, Stamp]:
+def read_stamped(path: str) -> tuple[bytes | None, Stamp]:
     """Read an ordinary file, as `read_config` does, with the stamp that it had before."""
     try:
         descriptor = os.open(path, _FLAGS)
@@ -308,7 +308,7 @@ def _config_of(directory: str, uid: str) -> bytes | None:
     return None if os.path.islink(path) else read_config(f"{path}/{defaults.CONFIG_FILE}")
 
 
-def _list_tools(directory: str) -> tuple[list[str], list[str]]:
+def list_tools(directory: str) -> tuple[list[str], list[str]]:
     """Name, sorted, the directories that may be tools, and the links that pose as one and so are
     broken.
     """
@@ -329,7 +329,7 @@ def _list_tools(directory: str) -> tuple[list[str], list[str]]:
     return sorted(directories), sorted(links)
 
 
-def _stamped(
+def stamped_in(
     directory: str, uids: Sequence[str], looked: Mapping[str, tuple[Stamp, Stamp]] | None
 ) -> Iterator[tuple[str, Stamp]]:
     """Yield each tool directory with the stamp of its config.json, which is looked at before it is
@@ -364,7 +364,7 @@ def _that_can_hold(name: str, directory: str, uids: Sequence[str] | None) -> Ite
     """
     needle = name.encode("utf-8", "surrogatepass")
     escape = b"\\u" if name.replace("_", "").replace("-", "").isalnum() else b"\\"
-    for uid in _list_tools(directory)[0] if uids is None else uids:
+    for uid in list_tools(directory)[0] if uids is None else uids:
         try:
             descriptor = os.open(f"{directory}/{uid}/{defaults.CONFIG_FILE}", _FLAGS)
         except OSError:

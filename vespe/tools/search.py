@@ -1,25 +1,29 @@
-"""Find tools by what somebody wants to do: BM25 in memory, SQLite's full-text index for very many
-tools.
+"""Find tools by what somebody wants to do: by BM25 over bags of words, for very many tools over one
+text of all their words.
+
+Why not SQLite's full-text index: to make that of 10,000 tools takes half a second, which the first
+search waits for, and it is made anew after each change. In a text that is 4 MB long a word is found
+in 3 ms, and the words of each tool are kept by themselves (`kept_words.py`).
 """
 
-import os
+import functools
+import heapq
+import math
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import accumulate, chain
 from typing import Any, Final, NamedTuple
 
-from vespe import defaults
-from vespe.errors import StorageError
-from vespe.files import atomic
-from vespe.lazy import hashlib, sqlite3
 from vespe.models import JsonObject, Tool
 from vespe.records import dataclass
 from vespe.tools import bm25
-from vespe.tools.search_words import query_parts, query_words, search_words
-from vespe.tools.validation_cache import code_digest
+from vespe.tools.search_words import query_parts, query_words, search_words, spaced_words
 
 IN_MEMORY: Final = 5_000
-"""Up to so many tools an index in memory answers within a millisecond; beyond, SQLite's is used."""
+"""Up to so many tools bags of words answer within a millisecond; beyond, to make them takes too
+long.
+"""
 LIMIT: Final = 10
 _B: Final = 0.4
 """BM25's `b`: how far long descriptions count less. Lint's comparison of whole descriptions uses
@@ -37,7 +41,9 @@ _PARTS_COUNT: Final = 0.3
 """How much the best fit to one part of a query counts beside the fit to all of it."""
 _FUSED: Final = 50
 """How many tools are looked at for each part of a query."""
-_CACHE_FORMAT: Final = 2
+_TEXT_WEIGHTS: Final = (3.0, 1.0, 0.5)
+_TEXT_B: Final = 0.75
+"""The weights and BM25's `b` in one text of all words."""
 
 
 class Match(NamedTuple):
@@ -88,23 +94,59 @@ def _argument_texts(schema: JsonObject) -> Iterator[str]:
             yield said["description"]
 
 
+def words_of_config(document: JsonObject) -> bytes:
+    """Return `words_of` what search knows of a tool, from a config.json that may be wrong."""
+    annotations, schema = document.get("annotations"), document.get("schema")
+    title = annotations.get("title") if isinstance(annotations, dict) else None
+    inputs = schema.get("input") if isinstance(schema, dict) else None
+    values = (
+        value
+        for example in _list(document.get("examples"))
+        if isinstance(example, dict) and isinstance(example.get("input"), dict)
+        for value in example["input"].values()
+    )
+    return _joined(
+        spaced_words(" ".join(_texts((document.get("name"), title, *_list(document.get("tags")))))),
+        spaced_words(
+            " ".join(_texts((document.get("description"), *_list(document.get("queries")))))
+        ),
+        "".join(map(_argument_words, _argument_texts(inputs if isinstance(inputs, dict) else {})))
+        + "".join(spaced_words(value[:100]) for value in _texts(values)),
+    )
+
+
+def words_of(document: Document) -> bytes:
+    """Return the words of a document for `TextIndex`."""
+    return _joined(*map(spaced_words, (document.heading, document.body, document.arguments)))
+
+
+def _joined(heading: str, body: str, arguments: str) -> bytes:
+    return f"{heading}\t{body}\t{arguments}\n".encode()
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def _argument_words(text: str) -> str:
+    """Return the words of an argument's name or description: those of many tools are the same."""
+    return spaced_words(text)
+
+
+def _list(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, list) else ()
+
+
+def _texts(values: Iterable[Any]) -> Iterator[str]:
+    return (value for value in values if isinstance(value, str))
+
+
 class ToolIndex:
-    """Documents that can be searched; `cache` is a directory in which an index of very many is kept
-    (None: only in memory). `key` stands for the content of all documents: where an index of that
-    key is kept, none of them is asked for.
-    """
+    """Documents that can be searched, or the words of very many, as `words_of` gives them."""
 
     def __init__(
-        self,
-        documents: Sequence[Document],
-        *,
-        cache: str | None = None,
-        key: str = "",
+        self, documents: Sequence[Document] = (), *, words: Sequence[bytes] | None = None
     ) -> None:
-        large = len(documents) > IN_MEMORY
-        self._words: _Words | _FullText = (
-            _FullText(documents, cache, key) if large else _Words(documents)
-        )
+        if words is None and len(documents) > IN_MEMORY:
+            words = [words_of(document) for document in documents]
+        self._words: _Words | _Text = _Words(documents) if words is None else _Text(words)
 
     def find(self, query: str, *, limit: int = LIMIT) -> list[Match]:
         """Return the documents that fit a query, the best first; those of one score keep their
@@ -151,49 +193,52 @@ class _Words:
         return [Match(number, score) for number, score in self._index.find(rare, limit)]
 
 
-class _FullText:
-    """SQLite's FTS5 over the same words, in a file of the cache if it can be written there."""
+class _Text:
+    """BM25 over one text: a line of words for each document, with tabs between heading, body and
+    arguments.
+    """
 
-    def __init__(self, documents: Sequence[Document], cache: str | None, key: str) -> None:
-        self._size = len(documents)
-        self._database = self._opened(documents, cache, key)
-
-    def _opened(
-        self, documents: Sequence[Document], cache: str | None, key: str
-    ) -> "sqlite3.Connection":
-        if cache is None:
-            return _filled(sqlite3.connect(":memory:", check_same_thread=False), documents)
-        path = os.path.join(cache, f"{key or _digest(documents)}.sqlite")
-        try:
-            atomic.private_directory(cache)
-            if not os.path.exists(path):
-                _build(path, documents)
-            database = sqlite3.connect(
-                f"file:{path}?mode=ro&immutable=1", uri=True, check_same_thread=False
-            )
-            (count,) = database.execute("SELECT count FROM made").fetchone()
-            if count != self._size:
-                raise sqlite3.DatabaseError("another index")
-        except (OSError, StorageError, sqlite3.Error):
-            # A cache that is full, broken or not ours costs time and nothing else.
-            return _filled(sqlite3.connect(":memory:", check_same_thread=False), documents)
-        return database
+    def __init__(self, words: Sequence[bytes]) -> None:
+        self._text = b"".join(words)
+        self._starts = [0, *accumulate(map(len, words))]
+        self._average = self._text.count(b" ") / 2 / max(len(words), 1) or 1.0
+        self._having = functools.lru_cache(maxsize=256)(self._look_for)
 
     def find(self, wanted: Sequence[str], limit: int) -> list[Match]:
-        rare = _rare({word: self._having(word) for word in wanted})
-        if not rare:
-            return []
-        query = " OR ".join(f'"{word}"' for word in rare)
-        rows = self._database.execute(
-            "SELECT rowid, bm25(tools, 3.0, 1.0, 0.5) FROM tools WHERE tools MATCH ? ORDER BY 2, "
-            "rowid LIMIT ?",
-            (query, limit),
-        )
-        return [Match(number, -score) for number, score in rows]
+        rare = _rare({word: len(self._having(word)) for word in wanted})
+        size, scores = len(self._starts) - 1, dict[int, float]()
+        for word in rare:
+            having = self._having(word)
+            rarity = max(math.log((size - len(having) + 0.5) / (len(having) + 0.5)), 1e-6)
+            needle = _needle(word)
+            for number in having:
+                score = rarity * self._weight(number, needle)
+                scores[number] = scores.get(number, 0.0) + score
+        best = heapq.nsmallest(limit, scores.items(), key=lambda found: (-found[1], found[0]))
+        return [Match(*found) for found in best]
 
-    def _having(self, word: str) -> int:
-        row = self._database.execute("SELECT doc FROM words WHERE term = ?", (word,)).fetchone()
-        return row[0] if row else 0
+    def _look_for(self, word: str) -> list[int]:
+        """Return the numbers of the documents that have a word."""
+        needle, text, starts = _needle(word), self._text, self._starts
+        found, at = [], text.find(needle)
+        while at >= 0:
+            found.append(after := bisect_right(starts, at) - 1)
+            at = text.find(needle, starts[after + 1])
+        return found
+
+    def _weight(self, number: int, needle: bytes) -> float:
+        line = self._text[self._starts[number] : self._starts[number + 1]]
+        times = sum(
+            field.count(needle) * weight
+            for field, weight in zip(line.split(b"\t"), _TEXT_WEIGHTS, strict=True)
+        )
+        length = line.count(b" ") / 2 / self._average
+        norm = bm25.K1 * (1 - _TEXT_B + _TEXT_B * length)
+        return times * (bm25.K1 + 1) / (times + norm)
+
+
+def _needle(word: str) -> bytes:
+    return f" {word} ".encode()
 
 
 def _rare(having: Mapping[str, int]) -> list[str]:
@@ -202,64 +247,6 @@ def _rare(having: Mapping[str, int]) -> list[str]:
     """
     known = sorted((count, word) for word, count in having.items() if count)
     return [word for count, word in known if count <= _COMMON] or [word for _, word in known[:1]]
-
-
-def key_of(digests: Iterable[str]) -> str:
-    """Return the key of an index of tools, by the digests of their config.json; "" where one of
-    those is not known.
-    """
-    known = list(digests)
-    about = (str(_CACHE_FORMAT), defaults.VERSION, code_digest(), *known)
-    return hashlib.sha256("\n".join(about).encode()).hexdigest()[:32] if all(known) else ""
-
-
-def _digest(documents: Iterable[Document]) -> str:
-    digest = hashlib.sha256(str(_CACHE_FORMAT).encode())
-    for document in documents:
-        for text in (document.heading, document.body, document.arguments):
-            data = text.encode("utf-8", "replace")
-            digest.update(len(data).to_bytes(8, "big") + data)
-    return digest.hexdigest()[:32]
-
-
-def _build(path: str, documents: Sequence[Document]) -> None:
-    """Make the index beside its place and rename it: a reader sees a whole one or none."""
-    aside = f"{path}.{os.getpid()}.tmp"
-    try:
-        database = sqlite3.connect(aside)
-        with database:
-            _filled(database, documents)
-        database.close()
-        os.replace(aside, path)
-    finally:
-        if os.path.exists(aside):
-            os.unlink(aside)
-
-
-def _filled(database: "sqlite3.Connection", documents: Sequence[Document]) -> "sqlite3.Connection":
-    database.execute("PRAGMA journal_mode = OFF")
-    database.execute(
-        "CREATE VIRTUAL TABLE tools USING fts5(heading, body, arguments, content='', "
-        "tokenize='unicode61 remove_diacritics 0')"
-    )
-    database.execute("CREATE VIRTUAL TABLE words USING fts5vocab(tools, row)")
-    database.execute("CREATE TABLE made (count INTEGER)")
-    rows = (
-        (
-            number,
-            *(
-                " ".join(search_words(text))
-                for text in (document.heading, document.body, document.arguments)
-            ),
-        )
-        for number, document in enumerate(documents)
-    )
-    database.executemany(
-        "INSERT INTO tools (rowid, heading, body, arguments) VALUES (?, ?, ?, ?)", rows
-    )
-    database.execute("INSERT INTO made VALUES (?)", (len(documents),))
-    database.commit()
-    return database
 
 
 class Confusion(NamedTuple):

@@ -104,6 +104,13 @@ def search_words(text: str) -> list[str]:
     return [word for token in bm25.tokens(text) for word in _stems(token)]
 
 
+def spaced_words(text: str) -> str:
+    """Return the same words as one text, in which each stands between two spaces of its own: so a
+    word is found by looking for it with them.
+    """
+    return "".join(map(_spaced, bm25.tokens(text)))
+
+
 def query_words(query: str) -> list[str]:
     """Return the words that a query asks for, each once, in its order: not those around its need,
     and of the addresses and paths in it only what they are.
@@ -135,6 +142,11 @@ def _kind_of(found: re.Match[str]) -> str:
 
 
 @functools.lru_cache(maxsize=1 << 14)
+def _spaced(token: str) -> str:
+    return "".join(f" {word} " for word in _stems(token))
+
+
+@functools.lru_cache(maxsize=1 << 14)
 def _stems(token: str) -> tuple[str, ...]:
     return tuple(map(stem, bm25.words_of_token(token)))
 
@@ -142,7 +154,7 @@ def _stems(token: str) -> tuple[str, ...]:
 @functools.lru_cache(maxsize=1 << 14)
 def stem(word: str) -> str:
     """Cut a word in lower case to what its forms share: `summarizing`, `summarization`."""
-    if len(word) < 4:
+    if len(word) < 4 or word.isdigit():
         return word
     if word.endswith("ies"):
         word = word[:-3] + "y"

@@ -7,33 +7,22 @@ was read. As long as a file has that stamp it is not read again, as git does wit
 """
 
 import contextlib
-import json
-import marshal
 import os
-import time
 from functools import cache
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from vespe import defaults
-from vespe.errors import InvalidDocument, StorageError
-from vespe.files import atomic, locations
 from vespe.files.digests import sha256
 from vespe.files.stamps import Stamp
 from vespe.lazy import hashlib
 from vespe.tool_types import TYPES
 from vespe.tools import directory as tool_directory
 from vespe.tools.directory import Verdict
+from vespe.tools.kept_rows import KeptRows, youngest_kept_ns
 
-_LIMIT: Final = 256 * 1024 * 1024
 _FORMAT: Final = 3
 _MANY: Final = 500
 """From so many on OpenSSL, which is four times as fast, is worth the 3 ms that it takes to load."""
-_LARGE: Final = 1024 * 1024
-"""From so many bytes on it is for the checksum, too."""
-_SETTLED_NS: Final = 3_000_000_000
-"""A stamp is kept for long, so it must be older than the coarsest clocks of file systems are: FAT
-counts in steps of two seconds.
-"""
 _Row: TypeAlias = tuple[str, str | None, str | None, str | None, str | None, str | None, Stamp]
 """The digest of a config.json, the fields of its Verdict, and the stamp that it had, None for one
 that is too young to be kept.
@@ -57,9 +46,8 @@ class Verdicts:
     config.json.
 
     Ask `standing` for each, and `of` where that says nothing, then `save`. What is kept is only
-    believed where the same version of Vespe wrote it, from the very same code, for this directory,
-    kit and what the kit states of its limits, and its checksum holds. A cache that cannot be read
-    or written is no error.
+    believed (see `kept_rows.py`) for the same kit and what the kit states of its limits. A cache
+    that cannot be read or written is no error.
     """
 
     def __init__(self, directory: str, *, kit_id: str | None) -> None:
@@ -70,23 +58,13 @@ class Verdicts:
             if self.limits is None
             else [self.limits.types, self.limits.hosts, self.limits.secrets]
         )
-        about = [
-            _FORMAT,
-            marshal.version,
-            defaults.VERSION,
-            code_digest(),
-            os.path.abspath(directory),
-            kit_id,
-            stated,
-        ]
-        self._about = json.loads(json.dumps(about))
-        name = sha256(os.fsencode(os.path.abspath(directory))).hexdigest()[:32]
-        self._path = os.path.join(locations.user_cache_dir(), "scan", f"{name}.marshal")
+        about = [_FORMAT, defaults.VERSION, code_digest(), kit_id, stated]
+        self._rows = KeptRows("scan", directory, about)
         self._kit_id = kit_id
-        self._kept: dict[str, _Row] = _load(self._path, self._about)
+        self._kept: dict[str, _Row] = self._rows.load()
         self._seen: dict[str, _Row] = {}
         self._changed = self._has_new_stamps = False
-        self._young_ns = time.time_ns() - _SETTLED_NS
+        self._young_ns = youngest_kept_ns()
         self._sha256 = hashlib.sha256 if len(self._kept) > _MANY else sha256
 
     def standing(self, uid: str, found: Stamp) -> Verdict | None:
@@ -126,15 +104,7 @@ class Verdicts:
         changed = self._changed or len(self._seen) != len(self._kept)
         if not changed and not self._has_new_stamps:
             return False
-        about = json.dumps(self._about, separators=(",", ":")).encode("ascii")
-        body = about + b"\n" + marshal.dumps(self._seen)
-        try:
-            atomic.private_directory(os.path.dirname(self._path))
-            atomic.write_atomic(
-                self._path, _checksum(body) + b"\n" + body, mode=0o600, durable=False
-            )
-        except (OSError, StorageError):
-            pass  # a full disk or a missing home costs the next scan its time, nothing else
+        self._rows.save(self._seen)
         return changed
 
 
@@ -155,23 +125,3 @@ def code_digest() -> str:
                 for entry, status in files
             )
     return sha256(repr(sorted(found)).encode("utf-8", "replace")).hexdigest()[:16]
-
-
-def _load(path: str, about: list[Any]) -> dict[str, _Row]:
-    """Read what an earlier scan kept; the checksum stands for every check of its shape, since only
-    we write what it fits.
-    """
-    try:
-        checksum, _, body = atomic.read_bytes(path, limit=_LIMIT).partition(b"\n")
-    except (InvalidDocument, StorageError):
-        return {}
-    if checksum != _checksum(body):
-        return {}
-    header, _, rows = body.partition(b"\n")
-    kept: dict[str, _Row] = marshal.loads(rows) if json.loads(header) == about else {}
-    return kept
-
-
-def _checksum(body: bytes) -> bytes:
-    made = hashlib.sha256 if len(body) > _LARGE else sha256
-    return made(body).hexdigest().encode("ascii")

@@ -67,6 +67,34 @@ def test_what_changed_is_found_by_its_new_words_where_an_index_is_kept(
         assert command("tool", "search", "zebra", "--json").document["tools"] == []
 
 
+def test_of_very_many_tools_those_are_found_that_a_listing_shows_as_available(
+    command: Command, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "IN_MEMORY", 0)
+    tools = project / ".vespe/tools"
+    write_tool(tools / "tool-good", "care", description="Feed a zebra with a lot of green hay.")
+    for number in range(3):
+        write_tool(tools / f"tool-b{number}", f"zebra_{number}", description=7)
+    for uid in ("tool-c", "tool-d"):
+        write_tool(tools / uid, "zebra", description="Wash the zebra.")
+    (tools / "tool-e").mkdir()
+    (tools / "tool-e/config.json").write_text('{"name": "zebra_e", ', encoding="utf-8")
+    (tools / "tool-f").symlink_to(tools / "tool-good")
+    write_tool(tools / "tool-g", "edit_file", description="Comb a zebra.")
+
+    def found(*more: str) -> list[tuple[str, str, float]]:
+        document = command("tool", "search", "zebra", "--json", *more).document
+        return [(one["name"], one["scope"], one["score"]) for one in document["tools"]]
+
+    first = found()
+    assert [one[:2] for one in first] == [("edit_file", "project_tools"), ("care", "project_tools")]
+    command("tool", "list")
+    assert found() == first and found("--limit", "1") == first[:1]
+    # the project's own comes before the kit's
+    edited = command("tool", "search", "edit a file", "--json").document["tools"]
+    assert [one["scope"] for one in edited if one["name"] == "edit_file"] == ["project_tools"]
+
+
 def test_where_nothing_fits_a_note_says_so(command: Command) -> None:
     said = command("tool", "search", "zebra")
     assert said.out == "" and "vespe tool list" in said.err

@@ -2,19 +2,15 @@
 queries find them.
 """
 
-import os
-from collections.abc import Sequence
-from typing import Any
-
 import click
 
 from vespe import errors
 from vespe.cli import options, report, tables
 from vespe.documents import strict_json
 from vespe.documents.near import join_words
-from vespe.files import locations
 from vespe.models import JsonObject, Tool
-from vespe.projects.workspace import Workspace, open_workspace
+from vespe.projects import searched
+from vespe.projects.workspace import open_workspace
 from vespe.records import json_of
 from vespe.tools import search
 from vespe.tools.search import Document, Evaluation
@@ -59,11 +55,8 @@ def command(
     if cases is not None:
         _evaluate(cases, project_dir, as_json)
         return
-    tools = _Tools(open_workspace(project_dir))
-    index = search.ToolIndex(_Documents(tools), cache=_cache(), key=tools.key())
-    matches = index.find(query or "", limit=limit + 1)
-    matches, is_cut = matches[:limit], len(matches) > limit
-    found = [(tools[match.number], match.score) for match in matches]
+    found = searched.find(open_workspace(project_dir), query or "", limit=limit + 1)
+    found, is_cut = found[:limit], len(found) > limit
     if as_json:
         report.emit_json({"tools": [_row(tool, score) for tool, score in found]})
     elif found:
@@ -85,48 +78,6 @@ def _row(tool: Tool, score: float) -> JsonObject:
     return json_of(tool, "name", "uid", "scope", "description") | {"score": round(score, 3)}
 
 
-class _Tools(Sequence[Tool]):
-    """The tools of a project as they were when it was listed: of 10,000 a search parses those that
-    it shows, where it has an index of them.
-    """
-
-    def __init__(self, workspace: Workspace) -> None:
-        self._workspace = workspace
-        self._read = workspace.read_available()
-
-    def key(self) -> str:
-        """Return what stands for their content."""
-        return search.key_of(one.digest for one in self._read)
-
-    def __len__(self) -> int:
-        return len(self._read)
-
-    def __getitem__(self, number: Any) -> Any:
-        read = self._read[number]
-        return self._workspace.load_listed(read.entry, read.judged)
-
-
-class _Documents(Sequence[Document]):
-    """What is searched of tools, made when it is asked for."""
-
-    def __init__(self, tools: Sequence[Tool]) -> None:
-        self._tools = tools
-
-    def __len__(self) -> int:
-        return len(self._tools)
-
-    def __getitem__(self, number: Any) -> Any:
-        return search.document_of(self._tools[number])
-
-
-def _cache() -> str:
-    return os.path.join(locations.user_cache_dir(), "search")
-
-
-def _index(documents: Sequence[Document]) -> search.ToolIndex:
-    return search.ToolIndex(documents, cache=_cache())
-
-
 def _evaluate(path: str, project_dir: str | None, as_json: bool) -> None:
     document = strict_json.read_object(path, limit=_MAX_FILE_BYTES)
     try:
@@ -135,7 +86,8 @@ def _evaluate(path: str, project_dir: str | None, as_json: bool) -> None:
     except ValueError as error:
         raise errors.InvalidDocument(str(error), path=path) from None
     named = given or [
-        (tool.name, search.document_of(tool)) for tool in _Tools(open_workspace(project_dir))
+        (tool.name, search.document_of(tool))
+        for tool in searched.available(open_workspace(project_dir))
     ]
     names = [name for name, _ in named]
     if unknown := sorted(
@@ -145,7 +97,7 @@ def _evaluate(path: str, project_dir: str | None, as_json: bool) -> None:
             f"{path} names tools that are not among the {report.count(len(names), 'tool')}: "
             f"{join_words(unknown, most=5, see=f'see {path}')}"
         )
-    judged = search.evaluate(_index([known for _, known in named]), names, cases)
+    judged = search.evaluate(search.ToolIndex([known for _, known in named]), names, cases)
     if as_json:
         report.emit_json(_facts(judged, len(names)))
         return
