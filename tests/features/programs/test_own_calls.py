@@ -106,6 +106,19 @@ def test_a_program_that_is_wrong_is_an_outcome_and_is_logged(mine: Project) -> N
         mine.run_code(b"1")  # type: ignore[arg-type]  # what is tested
 
 
+def test_a_tool_that_is_broken_is_said_to_be_and_not_to_be_missing(mine: Project) -> None:
+    tools = Path(mine.root) / ".vespe/tools"
+    python_tool(tools / "tool-two", "two", "return 2")
+    assert vespe("trust", "--yes", cwd=Path(mine.root)).returncode == 0
+    assert mine.run_code("two()").unwrap() == 2
+    (tools / "tool-two/config.json").write_text("{", encoding="utf-8")
+    for project in (mine, Project(mine.root)):  # one that had the tool, and one that never did
+        with pytest.raises(InvalidTool, match="is not JSON"):
+            project.run_code("two()")
+    refused = Project(mine.root).run_code("three()").error
+    assert refused is not None and "called 'three'" in refused.message
+
+
 def test_the_code_of_a_program_that_never_ran_is_logged_without_secrets(
     mine: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

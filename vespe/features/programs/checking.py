@@ -25,6 +25,7 @@ _SAID: Final = re.compile(r"main\.py:(\d+):\d+: error\[([a-z-]+)\] (.*)")
 _UNKNOWN: Final = re.compile(r"Name `([^`]+)` used when not defined")
 _NO_MEMBER: Final = re.compile(r"Module `([^`]+)` has no member `([^`]+)`")
 _NO_ATTRIBUTE: Final = re.compile(r"has no attribute `([^`]+)`$")
+_NO_TOOL: Final = re.compile(r"there is no tool or variable called '(\w+)'")
 _ONE_OF: Final = re.compile(r"Expected `Literal\[.*\]`, found `(str|int)`$")
 _SCRIPT: Final = re.compile(r'File "[^"]*", line (\d+)')
 _MOST_PROBLEMS: Final = 50
@@ -190,6 +191,13 @@ def _typing(said: str, program: Program, names: Collection[str]) -> Iterator[Jso
             is_builtin = unknown[1] in source.BUILTINS
             message = source.no_builtin(unknown[1]) if is_builtin else _unknown(unknown[1], names)
         yield problem(number, message)
+
+
+def unknown_names(error: VespeError) -> Iterator[str]:
+    """Return the names that a program has, and that are neither tools nor variables."""
+    for one in error.details.get("problems", ()):
+        if found := _NO_TOOL.match(str(one["message"])):
+            yield found[1]
 
 
 def _unknown(name: str, names: Collection[str]) -> str:

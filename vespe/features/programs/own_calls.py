@@ -2,9 +2,11 @@
 else is asked about. `Project.run_code`, `vespe program run`.
 """
 
+import contextlib
 import itertools
 import os
 import threading
+import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -17,7 +19,12 @@ from vespe.calls.outcomes import failed, refused
 from vespe.calls.path import CallPath
 from vespe.calls.threads import in_this_context
 from vespe.defaults import MAX_TIMEOUT_S
-from vespe.features.programs.checking import CheckedProgram, check_program, loadable
+from vespe.features.programs.checking import (
+    CheckedProgram,
+    check_program,
+    loadable,
+    unknown_names,
+)
 from vespe.features.programs.running import (
     MAX_CALLS,
     PROGRAM_TOOL,
@@ -176,10 +183,24 @@ def check_code(path: CallPath, code: str) -> CheckedProgram:
     setting, tools = path.user.sandbox, project_tools(path)
     try:
         return check_program(code, tools, setting=setting)
-    except (errors.InvalidProgram, errors.NotFound):
+    except (errors.InvalidProgram, errors.NotFound) as error:
         if (now := project_tools(path, exact=True)) is tools:
+            _raise_broken(path, error)
             raise
-    return check_program(code, now, setting=setting)  # a tool has come or left just now
+    try:
+        return check_program(code, now, setting=setting)  # a tool has come or left just now
+    except errors.InvalidProgram as error:
+        _raise_broken(path, error)
+        raise
+
+
+def _raise_broken(path: CallPath, error: errors.VespeError) -> None:
+    """Raise InvalidTool where a name that a program does not know is a broken tool's, which is in
+    no list of tools.
+    """
+    for name in unknown_names(error):
+        with contextlib.suppress(errors.NotFound, errors.AmbiguousTool):
+            path.workspace.tool(name)
 
 
 def run_code(
@@ -228,7 +249,7 @@ def told(
     """Run a program under a span of its own, and log it behind its calls. Once it has ended, `over`
     returns the tools whose secrets are redacted; it is only called where there may be some.
     """
-    telemetry = tracing.telemetry()
+    telemetry, started = tracing.telemetry(), time.perf_counter()
     try:
         if telemetry is None:
             outcome = run()
@@ -238,7 +259,8 @@ def told(
                 span.called(outcome, lambda: path.without_secrets(call.arguments, over()))
     except (KeyboardInterrupt, errors.VespeError) as error:
         ended = error if isinstance(error, errors.VespeError) else errors.Interrupted("interrupted")
-        path.log_program(PROGRAM_TOOL, call, failed(PROGRAM_TOOL, ended), over=over)
+        outcome = failed(PROGRAM_TOOL, ended, started=started)
+        path.log_program(PROGRAM_TOOL, call, outcome, over=over)
         raise
     return path.log_program(PROGRAM_TOOL, call, outcome, over=over)
 

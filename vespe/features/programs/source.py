@@ -169,15 +169,20 @@ def read_program(code: str, functions: Collection[str]) -> Program:
     text = repair_surrogates(code).replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff")
     size = len(text.encode("utf-8"))
     if size > MAX_BYTES:
-        raise InvalidProgram(
-            f"the program has {size:,} bytes, but at most {MAX_BYTES:,} are allowed",
-            hint="split it, or let a tool read the data in it",
-        )
+        raise too_large(f"{size:,}")
     tree = _parsed(text)
     reading = _Reading(functions, gathered=_gathered_names(tree))
     reading.visit(tree)
     reading.problems.sort(key=lambda problem: int(problem["line"]))
     return _made(text, tree, reading)
+
+
+def too_large(size: str) -> InvalidProgram:
+    """Return the error of a program that is too long."""
+    return InvalidProgram(
+        f"the program has {size} bytes, but at most {MAX_BYTES:,} are allowed",
+        hint="split it, or let a tool read the data in it",
+    )
 
 
 def problem(line: int, message: str) -> JsonObject:

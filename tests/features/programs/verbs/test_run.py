@@ -93,3 +93,4 @@ def test_ctrl_c_ends_the_program_and_leaves_nothing(counted: Path, home: Path) -
         for line in file.read_text(encoding="utf-8").splitlines()
     ]
     assert [line["outcome"] for line in lines] == ["ok", "interrupted"]
+    assert lines[1]["duration_ms"] >= lines[0]["duration_ms"]  # it has all of its calls
