@@ -218,7 +218,11 @@ def test_results_are_whole_inside_and_handles_go_in_and_out(home: Path) -> None:
     handle = handle_in(done.message["content"])
     assert handle is not None
     code = f'length(text={{"$result": "{handle}", "pointer": "/result/0"}})'
-    refused = tools.run_code(code).outcome.error
+    assert tools.run_code(code).outcome.result == 100
+    assert tools.run_code(code.replace("text=", "")).outcome.result == 100
+    unknown = tools.run_code('length(text={"$result": "r99"})').outcome.error
+    assert unknown is not None and "r99" in unknown.message
+    refused = tools.run_code('length(text={"result": "r1"})').outcome.error
     assert refused is not None and "Expected `str`" in refused.message
     code = f'given: Any = {{"$result": "{handle}", "pointer": "/result/0"}}\nlength(text=given)'
     assert tools.run_code(f"from typing import Any\n{code}").outcome.result == 100

@@ -130,6 +130,15 @@ def test_a_name_that_a_module_lacks_comes_with_what_to_use() -> None:
     )
 
 
+def test_a_handle_may_stand_for_any_value_only_where_there_are_handles() -> None:
+    code = "read_file({'$result': 'r1'})\nawait read_file(path={'$result': 'r1', 'pointer': '/a'})"
+    assert check_program(code, TOOLS, setting="auto", handles=True).program.problems == ()
+    assert [line for line, said in problems(code) if "Expected `str`, found `dict" in said] == [
+        1,
+        2,
+    ]
+
+
 def test_a_program_whose_check_takes_too_much_is_refused() -> None:
     found = problems("x = " + "+".join(["1"] * 3000) + "\nreed_file()\n")
     assert found

@@ -53,24 +53,27 @@ def loadable(tools: Mapping[str, Tool]) -> Iterator[Tool]:
 
 
 _passed: "OrderedDict[tuple[str, str], None]" = OrderedDict()
-_latest: "OrderedDict[str, tuple[Mapping[str, Tool], CheckedProgram]]" = OrderedDict()
-"""What was checked last, by its text, with the tools that it was checked over."""
+_latest: "OrderedDict[tuple[str, bool], tuple[Mapping[str, Tool], CheckedProgram]]" = OrderedDict()
+"""What was checked last, by its text and whether there are handles, with its tools."""
 _lock: Final = threading.Lock()
 
 
-def check_program(code: str, tools: Mapping[str, Tool], *, setting: str) -> CheckedProgram:
+def check_program(
+    code: str, tools: Mapping[str, Tool], *, setting: str, handles: bool = False
+) -> CheckedProgram:
     """Check a program over tools by the names that models know; only those that it uses are
     loaded.
 
-    `setting` is the user's `sandbox`. A mapping always has the same names: another set of tools is
+    `setting` is the user's `sandbox`. With `handles`, the handle of a large result may be an
+    argument in the place of any value. A mapping always has the same names: another set of tools is
     another mapping. Raises InvalidProgram with all that is wrong, and as `interpreter.session`
     does.
     """
-    if (kept := _kept(code, tools)) is not None:
+    if (kept := _kept((code, handles), tools)) is not None:
         return kept
     program, names = _read(code, tuple(tools))
     used = {name: tools[names[name]] for name in program.used}
-    declared = stubs(used)
+    declared = stubs(used, handles=handles)
     key = program.text, declared
     with _lock:
         known = key in _passed
@@ -84,10 +87,10 @@ def check_program(code: str, tools: Mapping[str, Tool], *, setting: str) -> Chec
             _passed[key] = None
             while len(_passed) > _KEPT:
                 _passed.popitem(last=False)
-    return _keep(code, tools, CheckedProgram(program=program, tools=used, names=names))
+    return _keep((code, handles), tools, CheckedProgram(program=program, tools=used, names=names))
 
 
-def _kept(code: str, tools: Mapping[str, Tool]) -> CheckedProgram | None:
+def _kept(code: tuple[str, bool], tools: Mapping[str, Tool]) -> CheckedProgram | None:
     """Return what was found before, where the tools that a program uses are what they were then: to
     declare them again takes longer than to run a short program.
     """
@@ -98,7 +101,9 @@ def _kept(code: str, tools: Mapping[str, Tool]) -> CheckedProgram | None:
     return checked if same else None
 
 
-def _keep(code: str, tools: Mapping[str, Tool], checked: CheckedProgram) -> CheckedProgram:
+def _keep(
+    code: tuple[str, bool], tools: Mapping[str, Tool], checked: CheckedProgram
+) -> CheckedProgram:
     with _lock:
         _latest[code] = tools, checked
         _latest.move_to_end(code)

@@ -119,7 +119,9 @@ class CodeBridge(Bridge):
     def run(self, order: ProgramOrder) -> Outcome:
         """Check a program over the tools, and run it. Raises what is not the program's fault."""
         try:
-            order.checked = check_program(order.code, self.tools, setting=order.setting)
+            order.checked = check_program(
+                order.code, self.tools, setting=order.setting, handles=True
+            )
         except errors.InvalidProgram as error:
             return failed(PROGRAM_TOOL, error)
         return ProgramRun(

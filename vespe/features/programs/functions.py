@@ -11,13 +11,13 @@ from typing import Any, Final
 from vespe.adapters.type_declarations import function_stub, positional
 from vespe.documents import strict_json
 from vespe.errors import InvalidArguments, InvalidDocument
-from vespe.features.programs.source import AWAITED, RESERVED
+from vespe.features.programs.source import AWAITED, HANDLE, RESERVED
 from vespe.models import JsonObject, JsonValue, Tool
 
 GATE: Final = f"{RESERVED}gate"
 """A function that the text which is checked calls first: where it is called, the check is over."""
 _BUILTINS: Final = f"""\
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 
 def {GATE}() -> None: ...
@@ -39,6 +39,11 @@ class UnicodeDecodeError(ValueError): ...
 class UnicodeEncodeError(ValueError): ...
 """
 """What the interpreter has and its check of types does not know."""
+_ANY_HANDLE: Final = f"def {HANDLE}(given: Any) -> Any: ...\n"
+_NO_HANDLE: Final = f"""\
+{RESERVED}T = TypeVar("{RESERVED}T")
+def {HANDLE}(given: {RESERVED}T) -> {RESERVED}T: ...
+"""
 
 
 def function_names(names: Iterable[str]) -> dict[str, str]:
@@ -61,11 +66,12 @@ def function_names(names: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def stubs(functions: Mapping[str, Tool]) -> str:
+def stubs(functions: Mapping[str, Tool], *, handles: bool = False) -> str:
     """Return the declarations of functions and of builtins as a program is checked against them;
-    the same tools give the same text.
+    the same tools give the same text. With `handles`, the handle of a large result may stand for a
+    value of any type.
     """
-    said = list[str]()
+    said = [_ANY_HANDLE if handles else _NO_HANDLE]
     for name, tool in sorted(functions.items()):
         said += [function_stub(tool, name), f"async {function_stub(tool, AWAITED + name)}"]
     return _BUILTINS + "\n".join(said)

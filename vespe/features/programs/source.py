@@ -11,8 +11,9 @@ import ast
 import re
 import sys
 from collections.abc import Collection, Iterator
-from typing import Final
+from typing import Final, TypeGuard
 
+from vespe.adapters.large_results import references
 from vespe.documents.strict_json import repair_surrogates
 from vespe.errors import InvalidProgram
 from vespe.features.programs.members import Lacking, lacking
@@ -26,6 +27,8 @@ RESERVED: Final = "vespe__"
 AWAITED: Final = f"{RESERVED}a_"
 CALLED: Final = f"{RESERVED}c_"
 VALUE: Final = f"{RESERVED}value"
+HANDLE: Final = f"{RESERVED}handle"
+"""A function that types are checked with: around what may stand for a result."""
 MODULES: Final = frozenset(
     (
         "asyncio",
@@ -251,6 +254,7 @@ class _Reading(ast.NodeVisitor):
         self._functions, self._within = functions, 0
         self.problems: list[JsonObject] = []
         self.calls: list[ast.Call] = []
+        self.handles: list[ast.Dict] = []
         self.awaited: set[int] = set()
         """Of calls, by `id`."""
         self.loose: set[str] = set()
@@ -308,6 +312,8 @@ class _Reading(ast.NodeVisitor):
         if name in self._functions and (sys.version_info >= (3, 12) or not self._within):
             self._called.add(id(node.func))
             self.calls.append(node)
+            given = (*node.args, *(keyword.value for keyword in node.keywords))
+            self.handles += [one for one in given if _is_handle(one)]
         elif id(node) in self.awaited:
             self._say(node, f"await {name}() before the f-string, and name its result there")
         if name in _CALLING or getattr(node.func, "attr", "") in _CALLING:
@@ -498,6 +504,13 @@ def _is_gather(node: ast.Call) -> bool:
     return name == _GATHER
 
 
+def _is_handle(node: ast.expr) -> TypeGuard[ast.Dict]:
+    """Whether an argument has the form of a handle of a large result."""
+    return isinstance(node, ast.Dict) and any(
+        isinstance(key, ast.Constant) and key.value == references.KEY for key in node.keys
+    )
+
+
 def _gathered_names(tree: ast.Module) -> frozenset[str]:
     """Return the names of lists that a program gathers: `gather(*tasks)`."""
     found: set[str] = set()
@@ -546,6 +559,9 @@ def _made(text: str, tree: ast.Module, reading: _Reading) -> Program:
         run.put(start, AWAITED if is_awaited else CALLED)
         run.put(opened.end(), f"{RESERVED}pack(")
         run.put(places.end(call) - 1, ")")
+    for handle in reading.handles:
+        checked.put(places.start(handle), f"{HANDLE}(")
+        checked.put(places.end(handle), ")")
     prelude = _PRELUDE + "".join(
         _SHIM.format(name=name, called=CALLED, pack=f"{RESERVED}pack")
         for name in sorted(reading.loose)

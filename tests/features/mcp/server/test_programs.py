@@ -7,8 +7,11 @@ import pytest
 from tests.support.ondisk import python_tool
 from vespe.calls import log
 from vespe.errors import ToolNotFound
+from vespe.features.mcp.server.call_client import CallClient
 from vespe.features.mcp.server.selection import Selection
+from vespe.features.mcp.server.served_client import ServedClient
 from vespe.features.mcp.server.tools import ServedTools
+from vespe.features.programs.running import PROGRAM_TOOL
 from vespe.models import Outcome
 from vespe.projects import user_config
 from vespe.projects.workspace import open_workspace
@@ -40,6 +43,33 @@ def test_programs_run_over_the_tools_that_are_served(project: Path, home: Path) 
     lines = log.read(str(project))
     assert [line["tool"] for line in lines] == ["one", "run_code", "run_code"]
     assert lines[0]["parent"] == lines[1]["call"]
+
+
+def test_a_program_passes_what_its_client_was_shown_in_part_to_a_tool(
+    project: Path, home: Path
+) -> None:
+    text = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+    body = "return len(text)"
+    python_tool(project / ".vespe/tools/tool-one", "one", body, schema=text, params="text")
+    with ServedTools(
+        open_workspace(str(project)), trusted=True, selection=Selection(mode="code")
+    ) as tools:
+        client = ServedClient()
+
+        def run(code: str) -> Outcome:
+            by = CallClient(client)
+            return tools.call("run_code", {"code": code}, cancel=None, progress=None, by=by)[0]
+
+        client.results.shown(PROGRAM_TOOL, run("'x' * 100_000"))
+        [handle] = client.results.known
+        found = run(f'one(text={{"$result": "{handle}"}})')
+        assert found.result == 100_000
+        unknown = run('one(text={"$result": "r99"})').error
+        assert unknown is not None and "r99" in unknown.message
+    lines = log.read(str(project))
+    assert [(line["tool"], line["outcome"]) for line in lines if line["tool"] == "one"] == [
+        ("one", "ok")
+    ]
 
 
 def test_what_a_rule_asks_for_is_denied_in_the_program(project: Path, home: Path) -> None:

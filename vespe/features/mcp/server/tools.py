@@ -41,6 +41,7 @@ from vespe.projects.workspace import Workspace
 from vespe.types.mcp_tool.sessions import Sessions
 
 if TYPE_CHECKING:
+    from vespe.adapters.large_results.handles import LargeResults
     from vespe.calls.bridge import Bridge
 
 _SHAPE = McpShape()
@@ -262,21 +263,44 @@ class ServedTools:
             client = ServedClient() if by is None else by.client
             return Called(client.results.read(arguments))
         tool = self.tool(name)
+        call, results = (
+            Call(tool=name, arguments=arguments),
+            None if by is None else by.client.results,
+        )
+        outcome = self._run_given(
+            tool, call, results=results, cancel=cancel, progress=progress, by=by
+        )
+        return self._called(outcome, tool)
+
+    def _run_given(
+        self,
+        tool: Tool,
+        call: Call,
+        *,
+        results: "LargeResults | None",
+        cancel: threading.Event | None,
+        progress: Callable[[str], None] | None,
+        by: CallClient | None,
+    ) -> Outcome:
+        """Run a call as it was given: with references to the results that its client was shown in
+        part.
+        """
+        arguments = cast(JsonObject, call.arguments)
         try:
             given, references = (
                 (arguments, ())
-                if by is None
-                else resolve(arguments, tool.input_schema, by.client.results)
+                if results is None
+                else resolve(arguments, tool.input_schema, results)
             )
         except errors.InvalidArguments as error:
-            return self._called(refused(tool, error), tool)
-        call = Call(tool=name, arguments=given)
+            return refused(tool, error)
         origins = {one.argument: one.origin for one in references}
+        call = replace(call, arguments=given)
         outcome = self._run(tool, call, cancel=cancel, progress=progress, by=by, origins=origins)
         if references:
             notes = (*map(str, references), *outcome.notes)
             outcome = replace(outcome, notes=notes)
-        return self._called(outcome, tool)
+        return outcome
 
     def _run_program(
         self,
@@ -289,13 +313,15 @@ class ServedTools:
         """Run a program, whose calls ask the user."""
         from vespe.features.mcp.server import programs
 
-        ending = cancel or threading.Event()
+        ending, results = cancel or threading.Event(), None if by is None else by.client.results
         if by is not None:
             by.begin(partial(_bound_program, bridge.program, arguments, self.root))
 
         def decided(tool: Tool, call: Call, client: CallClient | None) -> Outcome:
             found = self.tool(tool.name)
-            return self._run(found, call, cancel=ending, progress=progress, by=client)
+            return self._run_given(
+                found, call, results=results, cancel=ending, progress=progress, by=client
+            )
 
         return programs.run_program(
             bridge,  # type: ignore[arg-type]  # it runs programs
