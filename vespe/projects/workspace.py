@@ -78,6 +78,16 @@ class Workspace:
                 hint=f"call it {own}",
             ) from None
 
+    def resolve_to_copy(self, name: str) -> Resolution:
+        """Resolve a name as `resolve` does; `KIT/TOOL` also means a tool of a kit that is not
+        active, because a copy belongs to no kit.
+        """
+        scope, slash, _ = name.partition("/")
+        scopes = [
+            replace(one, active=True) if slash and one.name == scope else one for one in self.scopes
+        ]
+        return resolver.resolve(name, scopes, lookup=_found, names=self._names)
+
     def resolve_seen(self, name: str) -> Resolution:
         """Resolve a name as `resolve` does; one that only models know means the tool that the
         project calls so.

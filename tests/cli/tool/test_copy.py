@@ -35,3 +35,14 @@ def test_the_title_of_the_page_follows_the_name(command: Command, project: Path)
         for name in ("calc", "calc9")
     )
     assert copy.startswith("# calc9\n") and copy == own.replace("# calc\n", "# calc9\n")
+
+
+def test_a_tool_of_an_inactive_kit_is_copied_by_its_whole_name(command: Command) -> None:
+    # the example of the help, in a new project
+    assert command("tool", "copy", "file_io_without_git/read_file", "read_notes").code == 0
+    assert command("tool", "run", "read_notes", "path=.vespe/config.json", "--dry-run").code == 0
+    assert command("tool", "list", "--json").document["tools"][0]["name"] == "read_notes"
+    assert command("tool", "copy", "write_file").code == 3
+    assert command("tool", "copy", "file_io_without_git/nope").code == 3
+    assert command("tool", "copy", "no_kit/read_file").code == 3
+    assert command("tool", "run", "file_io_without_git/read_file", "path=a").code == 3

@@ -15,10 +15,10 @@ from vespe.records import json_of
 @options.json_option
 def command(name: str, new_name: str | None, project_dir: str | None, as_json: bool) -> None:
     """Copy a tool into the project under a new UID. Without NEW_NAME, the copy shadows the
-    original.
+    original. NAME can be KIT/TOOL of a kit that is not active.
     """
     workspace = open_workspace(project_dir)
-    entry = workspace.resolve(name).entry
+    entry = workspace.resolve_to_copy(name).entry
     tool = project_tools.copy_tool(workspace.root, entry, name=new_name)
     if as_json:
         report.emit_json(json_of(tool, "uid", "name", "directory", directory="path"))
