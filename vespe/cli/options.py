@@ -130,17 +130,16 @@ _OF_LOGIN_CLIENT: Final = (
 )
 
 
-def confirm(question: str, *, yes: bool) -> None:
+def confirm(question: str, *, yes: bool, listed: bool = False) -> None:
     """Ask before something is destroyed or approved; raises Refused where nobody can answer, or the
-    answer is no.
+    answer is no. `listed` says that what the question is about was printed before.
     """
     if yes:
         return
     if not interactive():
-        asked = question.partition("? ")[0].rstrip("?")
         raise errors.Refused(
-            f"{asked}: approval is needed, and there is no terminal to ask on",
-            hint="review what is listed above, then run it again with --yes",
+            f"this needs your confirmation, and there is no terminal to ask on: {question}",
+            hint=f"{'review what is listed above, then ' if listed else ''}run it again with --yes",
         )
     if not click.confirm(wrap(question, sys.stderr), default=False, err=True):
         raise errors.Refused("cancelled: you answered no")

@@ -262,7 +262,7 @@ def confirm(
     shown.
     """
     if yes or not files or not options.interactive():
-        return options.confirm(question, yes=yes)
+        return options.confirm(question, yes=yes, listed=True)
     at = -1
     keys = "y approves, n cancels, d FILE shows one file, s shows the next file"
     report.say(keys)

@@ -11,7 +11,11 @@ Command = Callable[..., Any]
 
 def test_without_a_terminal_and_a_yes_nothing_is_removed(command: Command, project: Path) -> None:
     tool = python_tool(project / ".vespe/tools/tool-one", "one", "return 1")
-    assert command("tool", "remove", "one").code == 6 and tool.is_dir()
+    said = command("tool", "remove", "one")
+    assert said.code == 6 and tool.is_dir()
+    sentence = " ".join(said.err.split())
+    assert f"Remove one? This deletes {tool} with everything in it." in sentence
+    assert "hint: run it again with --yes" in sentence and "listed above" not in sentence
     assert command("tool", "remove", "one", "--yes").code == 0 and not tool.exists()
 
 

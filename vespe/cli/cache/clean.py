@@ -46,7 +46,7 @@ def command(dry_run: bool, every: bool, yes: bool, as_json: bool) -> None:
         f" and {report.count(len(old), 'environment')}" if old else ""
     )
     if (unused or old) and not dry_run:
-        options.confirm(f"Remove {what}, {size} bytes in all?", yes=yes)
+        options.confirm(f"Remove {what}, {size} bytes in all?", yes=yes, listed=True)
     gone = unused if dry_run else store_usage.clean(unused)
     if old and not dry_run:
         script_environments.forget(old)

@@ -60,7 +60,7 @@ def command(
     locked, own = _sorted_out(named, known, root)
     for path in (path for paths in own.values() for path in paths):
         report.say(f"{report.one_line(path)} is a kit of your own: its directory would be deleted")
-    options.confirm(f"Remove {', '.join(named)}?", yes=yes)
+    options.confirm(f"Remove {', '.join(named)}?", yes=yes, listed=bool(own))
     gone = _taken_out(named, locked, lock, root=None if user else root)
     for kit in gone:
         report.say(f"removed {kit.kit_id}")

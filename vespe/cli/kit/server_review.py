@@ -40,6 +40,7 @@ def confirm_start(server: JsonObject, *, yes: bool) -> None:
         if "command" in server
         else "Connect to it now to list its tools?",
         yes=yes,
+        listed=True,
     )
 
 
@@ -54,6 +55,7 @@ def confirm_entries(entries: Sequence[ServerEntry], *, yes: bool) -> None:
         options.confirm(
             f"Start or connect to {report.count(len(entries), 'server')} now to list their tools?",
             yes=yes,
+            listed=True,
         )
 
 
@@ -88,6 +90,7 @@ def approve(
             if update
             else f"Approve {report.count(len(draft.tools), 'tool')}?",
             yes=yes,
+            listed=True,
         )
         mcp_kits.write(draft)
     return changes
@@ -103,6 +106,7 @@ def approve_all(drafts: Sequence[KitDraft], *, yes: bool) -> None:
         options.confirm(
             f"Approve {report.count(total, 'tool')} of {report.count(len(drafts), 'server')}?",
             yes=yes,
+            listed=True,
         )
     for draft in drafts:
         mcp_kits.write(draft)

@@ -76,6 +76,11 @@ class ToolOwner:
         self._workspace = open_workspace(project_dir) if kit is None else None
 
     @property
+    def root(self) -> str | None:
+        """The root of the project, None for a kit."""
+        return None if self._workspace is None else self._workspace.root
+
+    @property
     def tools_dir(self) -> str:
         """The directory that its tools are in."""
         if self._workspace is not None:

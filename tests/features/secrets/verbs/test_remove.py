@@ -21,6 +21,8 @@ def test_a_value_of_vespes_own_goes_with_its_secret_and_another_stays(
         user_config.set_value(f"secrets.{name}", {"ref": f"keyring:{place}"})
     done = command("secret", "remove", "A")
     assert done.code == 6 and "A" in user_config.load_user_config().secrets
+    assert "Remove A and its value in keyring:vespe/A?" in " ".join(done.err.split())
+    assert "hint: run it again with --yes" in done.err
     assert json.loads(command("secret", "remove", "A", "--yes", "--json").out) == {
         "name": "A",
         "store": "keyring",

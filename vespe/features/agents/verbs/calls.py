@@ -191,7 +191,8 @@ def _say_calls(
 
 def _confirm(number: int, *, yes: bool) -> None:
     if number:
-        options.confirm(f"Run {'it' if number == 1 else f'these {number} calls'}?", yes=yes)
+        which = "it" if number == 1 else f"these {number} calls"
+        options.confirm(f"Run {which}?", yes=yes, listed=True)
 
 
 def _list(transcript: Transcript, calls: list[ModelCall], as_json: bool) -> int:

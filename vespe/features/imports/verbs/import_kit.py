@@ -150,7 +150,8 @@ def _update(
 ) -> int:
     if changes:
         try:
-            options.confirm(f"Change {report.count(len(changes), 'tool')}?", yes=yes)
+            what = report.count(len(changes), "tool")
+            options.confirm(f"Change {what}?", yes=yes, listed=True)
         except Refused as error:
             error.details["changes"] = [one.to_json() for one in changes]
             raise
