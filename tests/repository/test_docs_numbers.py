@@ -135,6 +135,12 @@ NUMBERS: list[tuple[str, str, str, Callable[[Any], str]]] = [
     ),
     (
         "mcp.md",
+        "gets JSON for up to {} s",
+        "vespe.features.mcp.server.http_exchange:PING_S",
+        plain,
+    ),
+    (
+        "mcp.md",
         "or {} other sessions",
         "vespe.features.mcp.server.http_sessions:MAX_SESSIONS",
         plain,

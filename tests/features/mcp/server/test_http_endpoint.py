@@ -24,7 +24,7 @@ import vespe
 from tests.support.http_serving import Serving, gone, noted, serving, stocked
 from tests.support.ondisk import PATIENCE_S, python_tool
 from vespe import Project, report_message, report_progress
-from vespe.features.mcp.server import revisions
+from vespe.features.mcp.server import http_exchange, revisions
 from vespe.features.mcp.server.http_endpoint import AdmittedRequest, Endpoint
 from vespe.features.mcp.server.http_exchange import JSON_S
 from vespe.features.mcp.server.tools import ServedTools
@@ -230,6 +230,7 @@ def round_robin(*ports: int) -> Iterator[tuple[int, list[int]]]:
 
 
 HEADERS = {"accept": "application/json, text/event-stream"}
+COLOR = {"type": "object", "properties": {"c": {"type": "string"}}, "required": ["c"]}
 NEWEST_META = {revisions.REVISION_KEY: revisions.NEWEST, revisions.CAPABILITIES_KEY: {}}
 
 
@@ -238,6 +239,12 @@ def say() -> str:
     report_message("debug", "on the way")
     report_progress(1, 2, message="half")
     return "said"
+
+
+def choose_late() -> str:
+    """Ask a person when the time for an answer in JSON is long over."""
+    time.sleep(10 * http_exchange.JSON_S)
+    return str(vespe.ask("Which color?", COLOR)["c"])
 
 
 class Raw:
@@ -296,11 +303,15 @@ class Raw:
 
 
 def run_raw(
-    project: Path, work: Callable[[Endpoint], Coroutine[Any, Any, None]], **options: Any
+    project: Path,
+    work: Callable[[Endpoint], Coroutine[Any, Any, None]],
+    *,
+    tool: Callable[[], str] = say,
+    **options: Any,
 ) -> None:
     async def whole() -> None:
         made = Project(project)
-        made.register(say)
+        made.register(tool)
         with ServedTools(open_workspace(project), registry=made.registry) as tools:
             await work(Endpoint(tools, **options))
 
@@ -565,8 +576,7 @@ def test_a_tool_that_asks_in_the_thread_of_all_requests_is_moved_out_of_it(
         begun.append("begun")
         if not ask:
             return "quick"
-        schema = {"type": "object", "properties": {"c": {"type": "string"}}, "required": ["c"]}
-        return str(vespe.ask("Which color?", schema)["c"])
+        return str(vespe.ask("Which color?", COLOR)["c"])
 
     async def whole() -> None:
         made = Project(project)
@@ -601,8 +611,9 @@ def test_a_tool_that_asks_in_the_thread_of_all_requests_is_moved_out_of_it(
     assert len(begun) == 2
 
 
+@pytest.mark.parametrize("tool", [say, choose_late])
 def test_a_call_that_needs_a_capability_that_the_client_has_not_is_refused_with_400(
-    project: Path,
+    project: Path, tool: Callable[[], str]
 ) -> None:
     """As the official suite demands it of a tool that needs `sampling`, which no tool here does."""
 
@@ -612,16 +623,16 @@ def test_a_call_that_needs_a_capability_that_the_client_has_not_is_refused_with_
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
             "io.modelcontextprotocol/clientCapabilities": {},
         }
-        params = {"name": "say", "arguments": {}, "_meta": meta}
+        params = {"name": tool.__name__, "arguments": {}, "_meta": meta}
         call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-        headers = {"mcp-method": "tools/call", "mcp-name": "say"}
+        headers = {"mcp-method": "tools/call", "mcp-name": tool.__name__}
         answer = await client.send(call, **headers)
         assert (client.status, answer["error"]["code"]) == (400, -32021)
         needed = answer["error"]["data"]["requiredCapabilities"]
         assert needed == {"elicitation": {"form": {}}}
 
     user_config.set_value("approvals.ask", ["say"])
-    run_raw(project, work)
+    run_raw(project, work, tool=tool)
 
 
 def test_a_tool_that_asks_late_a_client_that_cannot_ask_ends_the_stream_with_the_error(

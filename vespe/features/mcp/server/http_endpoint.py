@@ -321,7 +321,7 @@ class Endpoint:
         *,
         status: Callable[[JsonObject], int],
     ) -> None:
-        exchange, identifier = Exchange(), message["id"]
+        exchange, identifier, json_s = Exchange(), message["id"], http_exchange.JSON_S
         if message.get("method") in _LISTS:
             handled = await asyncio.to_thread(self._timed, message, session.protocol)
         else:
@@ -332,6 +332,9 @@ class Endpoint:
         leaving.add_done_callback(partial(self._left, exchange, owner, identifier))
         try:
             if isinstance(handled, PendingCall):
+                if handled.revision == revisions.NEWEST and not handled.elicits:
+                    # it may need a person, and is then refused by its status
+                    json_s = http_exchange.PING_S
                 handled = self._submitted(handled, session, exchange, request.size)
             if listens:
                 assert isinstance(handled, dict)
@@ -339,7 +342,7 @@ class Endpoint:
                 exchange.tell(handled)
             elif isinstance(handled, dict):
                 exchange.finish(handled)
-            await exchange.deliver(send, [], status=status, at_once=listens)
+            await exchange.deliver(send, [], status=status, at_once=listens, json_s=json_s)
         finally:
             leaving.cancel()
             self._listening.pop(exchange, None)

@@ -17,7 +17,7 @@ Headers: TypeAlias = list[tuple[bytes, bytes]]
 
 JSON_S: Final = 0.02
 """How long an answer may take and still be plain JSON."""
-_PING_S: Final = 15.0
+PING_S: Final = 15.0
 """A proxy closes a stream on which nothing comes: so often comes a comment."""
 _PING: Final = b": ping\n\n"
 _MAX_HELD_BYTES: Final = 1024 * 1024
@@ -75,13 +75,20 @@ class Exchange:
         self._wake()
 
     async def deliver(
-        self, send: Send, headers: Headers, *, status: Callable[[JsonObject], int], at_once: bool
+        self,
+        send: Send,
+        headers: Headers,
+        *,
+        status: Callable[[JsonObject], int],
+        at_once: bool,
+        json_s: float = JSON_S,
     ) -> None:
         """Send everything that there is to say. `at_once` opens the stream before there is
-        anything; else the answer alone is JSON, with the status that `status` says.
+        anything; else the answer alone is JSON, with the status that `status` says, unless it takes
+        longer than `json_s`.
         """
         if not at_once:
-            await self._awaited(JSON_S)
+            await self._awaited(json_s)
         if self._answer is not None and not self._held:
             text = encoded(self._answer)[:-1]
             return await answer_whole(send, text, headers, status(self._answer))
@@ -96,7 +103,7 @@ class Exchange:
                 return await _piece(send, _event(answer), more=False)
             if self.over:
                 return await _piece(send, b"", more=False)
-            if not await self._awaited(_PING_S):
+            if not await self._awaited(PING_S):
                 await _piece(send, _PING)
 
     def _has_room(self) -> bool:
