@@ -293,6 +293,7 @@ def run_program(
         cancel=stop,
         fixed=program.fixed,
         skips_sleeps=program.again,
+        made=len(program.record["calls"]),
     )
     call = Call(tool=one.tool.name, arguments=one.inputs, call_id=program.call_id)
     if bridge.home is None:

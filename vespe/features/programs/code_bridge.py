@@ -12,7 +12,7 @@ from vespe.calls.bridge import DESCRIBE, OWN, SEARCH, Bridge
 from vespe.calls.outcomes import failed
 from vespe.calls.path import CallPath
 from vespe.errors import ToolNotFound
-from vespe.features.programs import interpreter
+from vespe.features.programs import interpreter, source
 from vespe.features.programs.checking import CheckedProgram, check_program, loadable
 from vespe.features.programs.functions import function_names, shown_stubs
 from vespe.features.programs.running import (
@@ -49,7 +49,7 @@ _SEARCH: Final = (
 @dataclass(slots=True, kw_only=True)
 class ProgramOrder:
     """A program that a model wants to be run: who makes its calls, and its bounds. It is `checked`
-    once it has passed its check.
+    once it has passed its check. `made` are the calls that it made before, where it goes on.
     """
 
     code: str
@@ -61,6 +61,7 @@ class ProgramOrder:
     cancel: threading.Event | None = None
     fixed: Fixed = field(default_factory=Fixed.now)
     skips_sleeps: bool = False
+    made: int = 0
     checked: CheckedProgram | None = None
 
 
@@ -123,7 +124,7 @@ class CodeBridge(Bridge):
                 order.code, self.tools, setting=order.setting, handles=True
             )
         except errors.InvalidProgram as error:
-            return failed(PROGRAM_TOOL, error)
+            return failed(PROGRAM_TOOL, _stranded(error, order.made) if order.made else error)
         return ProgramRun(
             checked=order.checked,
             calls=order.calls,
@@ -135,6 +136,19 @@ class CodeBridge(Bridge):
             fixed=order.fixed,
             skips_sleeps=order.skips_sleeps,
         ).run()
+
+
+def _stranded(error: errors.InvalidProgram, made: int) -> errors.ProgramFailed:
+    """Return the error of a program that passed its check before, made calls, and does not pass
+    now: whoever has it made again must know that it ran.
+    """
+    calls = "1 call" if made == 1 else f"{made} calls"
+    why = str(error).removeprefix(source.NOT_RUN)
+    return errors.ProgramFailed(
+        f"the program had made {calls}, and cannot go on because its tools have changed: {why}",
+        hint="what it has done is not undone: check that before you do the rest",
+        details={"calls": made},
+    )
 
 
 def told(outcome: Outcome) -> Outcome:

@@ -23,6 +23,7 @@ from vespe.models import JsonObject
 from vespe.records import dataclass
 
 MAX_BYTES: Final = 64 * 1024
+NOT_RUN: Final = "the program was not run: "
 RESERVED: Final = "vespe__"
 AWAITED: Final = f"{RESERVED}a_"
 CALLED: Final = f"{RESERVED}c_"
@@ -199,7 +200,7 @@ def refused(problems: Collection[JsonObject]) -> InvalidProgram:
         f"line {one['line']}: {one['message']}" if one["line"] else str(one["message"])
         for one in problems
     )
-    return InvalidProgram(f"the program was not run: {said}", problems=problems)
+    return InvalidProgram(NOT_RUN + said, problems=problems)
 
 
 def no_builtin(name: str) -> str:

@@ -62,6 +62,24 @@ def test_all_alike_are_approved_at_once_and_deny_raises_in_the_program(
     assert "line 1: PermissionError: the user has denied this call of 'mark'" in last["content"]
 
 
+def test_a_program_that_made_calls_and_whose_tool_is_renamed_is_not_said_never_to_have_run(
+    command: Command, project: Path, talk: Path
+) -> None:
+    before = talk.read_text(encoding="utf-8")
+    assert command("agent", "calls", "talk.json", "approve", "--yes").code == 1
+    assert command("tool", "rename", "mark", "marked").code == 0
+    argv = ("agent", "calls", "talk.json", "approve", "--yes")
+    assert command(*argv).code == 1 and count(project) == 1
+    said = json.loads(talk.read_text(encoding="utf-8"))["messages"][-1]["content"]
+    assert said.startswith("the program had made 1 call, and cannot go on because its tools have")
+    assert "called 'mark'" in said and "what it has done is not undone" in said
+    assert "was not run" not in said and "make it again" not in said
+    talk.write_text(before, encoding="utf-8")  # it had made none
+    assert command(*argv).code == 1 and count(project) == 1
+    said = json.loads(talk.read_text(encoding="utf-8"))["messages"][-1]["content"]
+    assert said.startswith("the program was not run") and "called 'mark'" in said
+
+
 def test_what_nobody_saw_end_is_settled_by_a_person(
     command: Command, project: Path, talk: Path
 ) -> None:

@@ -229,6 +229,19 @@ def test_p79_a_tool_that_changes_while_its_call_waits_is_asked_about_anew(door: 
     assert door.lines == ["put 1"]
 
 
+def test_a_program_that_made_calls_and_whose_tool_is_gone_is_not_said_never_to_have_run(
+    door: CodeDoor,
+) -> None:
+    code = "free(text='a')\nput(text='b')\nlook(text='c')"
+    asked = door.run(code)
+    assert asked["resultType"] == "input_required" and door.lines == ["free a"]
+    user_config.set_value("approvals.deny", ["look"])
+    done = door.run(code, requestState=asked["requestState"], inputResponses=said(True))
+    told = done["content"][0]["text"]
+    assert done["isError"] and "the program had made 1 call, and cannot go on" in told
+    assert "called 'look'" in told and "was not run" not in told and door.lines == ["free a"]
+
+
 def test_a_tool_of_a_program_asks_and_the_same_question_of_two_calls_has_two_answers(
     door: CodeDoor,
 ) -> None:

@@ -64,6 +64,11 @@ class ProgramRounds:
         seen = fixed(began=kept["began"], seed=kept["seed"])
         return cls(by=by, call_id=kept["id"], fixed=seen, again=True, calls=calls)
 
+    @property
+    def goes_on(self) -> dict[str, Any]:
+        """What a `ProgramOrder` is told of the rounds before."""
+        return {"fixed": self.fixed, "skips_sleeps": self.again, "made": len(self.calls)}
+
     def client_of(self, call: "InnerCall") -> ProgramCallClient:
         """Return whose user is asked about one call of the program."""
         return ProgramCallClient(self.by, call.number)

@@ -123,7 +123,7 @@ def run_program(
         call_id=call_id,
         setting=path.user.sandbox,
         cancel=ending,
-        **({} if rounds is None else {"fixed": rounds.fixed, "skips_sleeps": rounds.again}),
+        **({} if rounds is None else rounds.goes_on),
     )
     made = own.told(path, call, lambda: bridge.run(order), over=lambda: bridge.over(order))
     outcome: Outcome = code_bridge.told(made)
