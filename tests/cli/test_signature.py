@@ -16,7 +16,10 @@ def schema(required: list[str], **properties: Any) -> dict[str, Any]:
     [
         (schema(["b"], a={"type": "number"}, b={"type": "number"}), "b, a?"),
         (schema([], op={"enum": ["add", "mul"], "default": "mul"}), "op=mul|add"),
-        (schema(["op"], op={"enum": ["add", "mul"]}), "op=add|mul"),
+        (schema(["op"], op={"enum": ["add", "mul"]}), "op=(add|mul)"),
+        (schema([], mode={"enum": ["cached"]}), "mode?=(cached)"),
+        (schema([], sep={"type": "string", "default": ", "}), 'sep=", "'),
+        (schema([], pair={"type": "string", "default": "a=b"}), 'pair="a=b"'),
         (
             schema(
                 [],
@@ -25,7 +28,7 @@ def schema(required: list[str], **properties: Any) -> dict[str, Any]:
             ),
             'deep=false, note=""',
         ),
-        (schema(["one"], one={"enum": [f"word{i}" for i in range(9)]}), "one=word0|…"),
+        (schema(["one"], one={"enum": [f"word{i}" for i in range(9)]}), "one=(word0|…)"),
         (schema(["odd"], odd=True), "odd"),
         ({"type": "object"}, ""),
     ],

@@ -43,3 +43,8 @@ def test_a_list_that_is_cut_says_how_many_are_left_out() -> None:
 def test_a_hint_names_the_nearest_word_else_every_word() -> None:
     assert choice("http", TYPES) == "did you mean http_request?"
     assert choice("zzz", TYPES) == "there are python_script, shell_command, http_request"
+
+
+def test_the_case_of_letters_makes_no_difference() -> None:
+    assert near("LST", ["lst", "calc"]) == ["lst"] and near("lst", ["LST"]) == ["LST"]
+    assert near("calx", ["Calc", "calc", "other"]) == ["Calc", "calc"]

@@ -173,6 +173,12 @@ def test_an_inactive_kit_is_reached_by_no_name_and_the_hint_activates_it(name: s
     assert "vespe kit activate c" in caught.value.hint
 
 
+def test_every_inactive_kit_that_has_a_tool_is_named() -> None:
+    with pytest.raises(ToolNotFound, match="the kits 'b', 'c' have it, but none is") as caught:
+        Place(B, C, active=["a"]).resolve("who")
+    assert caught.value.hint.startswith("`vespe kit activate b` or `vespe kit activate c` ")
+
+
 def test_a_kit_in_the_order_that_is_not_active_is_inactive_all_the_same() -> None:
     with pytest.raises(ToolNotFound, match="not active"):
         Place(C, order=["c", "project_tools"]).resolve("who")

@@ -276,3 +276,11 @@ def test_the_page_on_python_says_which_errors_a_model_can_correct() -> None:
     for listed, retryable in ((first, True), (second, False)):
         for code in quoted(listed) - {"max_calls"}:
             assert classes[code].retryable is retryable, code
+
+
+def test_the_page_of_extras_lists_them_all() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    page = (ROOT / "docs/troubleshooting.md").read_text(encoding="utf-8")
+    rows = page.partition("| extra |")[2].partition("\n\n")[0].splitlines()[2:]
+    listed = {name for row in rows for name in re.findall(r"`([a-z]+)`", row.split("|")[1])}
+    assert listed == set(project["optional-dependencies"]) - {"dev"}

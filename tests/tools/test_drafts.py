@@ -122,7 +122,7 @@ def test_a_path_that_exists_is_copied_and_its_only_function_read(here: str) -> N
         ]
         == "add"
     )
-    with pytest.raises(InvalidDocument, match="has no function called 'third'"):
+    with pytest.raises(InvalidDocument, match="there is no function called 'third'"):
         draft_tool("third", "python_script", fields={"path": "two.py"}, directory=here)
 
 

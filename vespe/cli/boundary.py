@@ -95,7 +95,7 @@ def _run(
     except (KeyboardInterrupt, click.Abort, errors.Interrupted) as interruption:
         return _interrupted(signals.signal_of(interruption))
     except click.exceptions.NoArgsIsHelpError as page:
-        click.echo(page.format_message(), err=True)
+        click.echo(page.format_message())
         return 2
     except click.exceptions.Exit as done:
         return done.exit_code

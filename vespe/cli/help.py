@@ -12,17 +12,17 @@ from vespe.documents import near
 TOPICS: Final = {
     "exit-codes": """\
   0    success
-  1    the command ran, but something failed (a test, a tool, or a lint rule)
-  2    the command line is wrong
-  3    a project, tool or kit was not found
+  1    failure: a tool's own error, a failed test or lint rule, an error of the model provider, an agent that reached a limit, a source that cannot be reached, a full disk
+  2    the command line is wrong, or an extra is missing
+  3    a project, tool or kit was not found, or a name is ambiguous
   4    a file is invalid, or differs from what was pinned
-  5    the arguments do not match the tool's schema
-  6    refused: not trusted, no approval, a missing secret or key, an address that is not allowed
-  70   a bug in Vespe
+  5    the schema rejects the arguments
+  6    refused: not trusted, denied, declined, a missing secret or key, an address that is not allowed
+  70   a bug in Vespe; the output includes a report for the issue tracker
   124  the time limit was reached
   130  interrupted with Ctrl-C (129: by SIGHUP, 143: by SIGTERM)
   141  the program that reads the output has ended
-""",
+""",  # noqa: E501  # a page as it is shown
     "environment": """\
   VESPE_PROJECT        the project's directory, unless --project is given
   VESPE_KITS_PATH      directories with kits, as absolute paths separated by colons; they are searched first
@@ -39,7 +39,7 @@ A tool's process gets only PATH, HOME, LANG, LC_*, TERM, USER, TMPDIR, TZ and th
 """,  # noqa: E501  # a page as it is shown
     "arguments": """\
   a=6           converted to the type in the tool's schema: a number if the schema says so, otherwise a string
-  --a 6         the same; write options of the command itself, such as --timeout, before the tool's name
+  --a 6         the same, unless `vespe tool run` has an option of that name, such as --timeout: then only a=6
   --loud        true, for a boolean; --no-loud passes false
   tags=x tags=y a list, item by item
   a:='{"k": 1}' raw JSON
@@ -53,7 +53,7 @@ A tool's process gets only PATH, HOME, LANG, LC_*, TERM, USER, TMPDIR, TZ and th
   ["--n={n}"]   a nested list is left out completely if the call does not have the input
   ${env:NAME}   a secret that the tool declares in `secrets`
 
-Each template makes one argument; a value never becomes several arguments. A value that begins with - is refused, unless it follows --.
+Each template makes one argument, except for one that is a single list input: it makes one argument for each item. Spaces and quotes never split a value. A value that begins with - is refused, unless it follows --.
 """,  # noqa: E501  # a page as it is shown
 }
 """Pages of plain text by their names."""

@@ -20,7 +20,8 @@ _SAMPLES: Final[dict[str, JsonValue]] = {
 
 def signature(schema: JsonObject) -> str:
     """Return the inputs on one line: `a` is required, `b=1` has a default, `c?` is optional,
-    `d=x|y` is one of these words.
+    `d=x|y` is one of these words with the first as its default, `e=(x|y)` one of them without a
+    default.
     """
     return ", ".join(_said(key, facts, needed=needed) for key, facts, needed in inputs(schema))
 
@@ -81,20 +82,27 @@ def choices(facts: JsonObject) -> list[JsonValue]:
 
 def _said(key: str, facts: JsonObject, *, needed: bool) -> str:
     words = (
-        [plain(value) for value in facts.get("enum", []) if value is not None]
+        [_shown(value) for value in facts.get("enum", []) if value is not None]
         if isinstance(facts.get("enum"), list)
         else []
     )
-    if "default" in facts and facts["default"] is not None:
-        words = [
-            plain(facts["default"]),
-            *(word for word in words if word != plain(facts["default"])),
-        ]
-    mark = "" if needed or words else "?"
+    default = facts.get("default")
+    if default is not None:
+        words = [_shown(default), *(word for word in words if word != _shown(default))]
+    mark = "" if needed or default is not None else "?"
+    if not words:
+        return f"{key}{mark}"
     shown = "|".join(words)
-    return f"{key}{mark}" + (
-        f"={shown if len(shown) <= _LONGEST_CHOICE else words[0] + '|…'}" if words else ""
-    )
+    shown = shown if len(shown) <= _LONGEST_CHOICE else words[0] + "|…" * (len(words) > 1)
+    return f"{key}{mark}=" + (f"({shown})" if default is None else shown)
+
+
+def _shown(value: JsonValue) -> str:
+    """Return a value as it stands in a line of inputs: in quotes where it could be read as more
+    than one.
+    """
+    is_plain = isinstance(value, str) and value and not set(value) & set(" \t\n,|=()\"'")
+    return value if isinstance(value, str) and is_plain else strict_json.compact_json(value)
 
 
 def plain(value: JsonValue) -> str:

@@ -9,17 +9,20 @@ _SHORTEST: Final = 2
 
 
 def near(word: str, known: Iterable[str], *, most: int = 3) -> list[str]:
-    """Return the known words that `word` begins, or that begin it, else those spelled like it; the
-    nearest first.
+    """Return the known words that `word` begins, or that begin it, else those spelled like it,
+    whatever the case of their letters; the nearest first.
     """
-    wanted, words = word.lower(), list(known)
+    wanted, words = word.lower(), {name: name.lower() for name in known}
     begun = [
         name
-        for name in words
-        if len(wanted) >= _SHORTEST <= len(name)
-        and (name.startswith(wanted) or wanted.startswith(name))
+        for name, small in words.items()
+        if len(wanted) >= _SHORTEST <= len(small)
+        and (small.startswith(wanted) or wanted.startswith(small))
     ]
-    return (begun or difflib.get_close_matches(wanted, words, n=most))[:most]
+    if begun:
+        return begun[:most]
+    close = difflib.get_close_matches(wanted, dict.fromkeys(words.values()), n=most)
+    return [name for one in close for name, small in words.items() if small == one][:most]
 
 
 def suggest(word: str, known: Iterable[str]) -> str:

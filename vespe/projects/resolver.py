@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Final, TypeAlias
 
+from vespe.documents.near import join_words, near
 from vespe.errors import AmbiguousTool, InvalidDocument, InvalidTool, ToolNotFound
-from vespe.lazy import difflib
 from vespe.models import Candidate, Entry, Resolution, Row
 from vespe.projects.scopes import Scope, Scopes, scopes_of
 from vespe.projects.snapshots import diff_snapshots, snapshot
@@ -35,6 +35,8 @@ Names: TypeAlias = Callable[[], Iterable[str]]
 """Gives the names that could have been meant; asked only where nothing was found."""
 Found: TypeAlias = tuple[Scope, Entry]
 _UID_PREFIX: Final = "tool-"
+_MOST_KITS: Final = 3
+"""Kits that a sentence names."""
 
 
 def resolve(
@@ -264,11 +266,7 @@ def _nowhere(
     searched = [scope.name for scope in scopes if scope.active and (scope.ordered or "/" in name)]
     if not found:
         _refuse_nameless(name.rpartition("/")[2], scopes, lookup)
-        close = (
-            difflib.get_close_matches(name.rpartition("/")[2], sorted(set(names())), n=3)
-            if names
-            else []
-        )
+        close = near(name.rpartition("/")[2], sorted(set(names()))) if names else []
         unknown = "/" in name and not scopes
         raise ToolNotFound(
             name,
@@ -285,9 +283,14 @@ def _nowhere(
             reason=f"{scope.name} has it, but is not in tool_resolution_order",
             hint=f"call it as {whole}",
         )
+    kits = list(dict.fromkeys(scope.name for scope, _ in found if not scope.active))
+    named = join_words(map(repr, kits), most=_MOST_KITS)
     raise ToolNotFound(
         name,
         searched=searched,
-        reason=f"the kit {scope.name!r} has it, but is not active",
-        hint=f"`vespe kit activate {scope.name}` makes it available",
+        reason=f"the kit {named} has it, but is not active"
+        if len(kits) == 1
+        else f"the kits {named} have it, but none is active",
+        hint=" or ".join(f"`vespe kit activate {kit}`" for kit in kits[:_MOST_KITS])
+        + " makes it available",
     )

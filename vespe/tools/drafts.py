@@ -188,7 +188,10 @@ def draft_from_function(
         )
     if not file or not function.isidentifier():
         raise UsageError(
-            f"{source!r} does not name a function", hint="write it as FILE.py:function"
+            f"{source!r} does not name a function",
+            hint="a tool is made from a function at the top of a file, not from a method"
+            if file and all(part.isidentifier() for part in function.split("."))
+            else "write it as FILE.py:function",
         )
     if not os.path.isfile(os.path.join(directory, file)):
         raise UsageError(

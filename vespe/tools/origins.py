@@ -75,9 +75,11 @@ def compared_files(directory: str, document: JsonObject) -> Compared | None:
     if data is None:
         return Compared(path, function, "gone")
     copy = _read(os.path.join(directory, own))
+    if copy == data:
+        return Compared(path, function, "none", data)
     changed, edited = digest_of(data) != digest, copy is not None and digest_of(copy) != digest
     change = "both" if changed and edited else "origin" if changed else "copy" if edited else "none"
-    return Compared(path, function, "none" if copy == data else change, data)
+    return Compared(path, function, change, data)
 
 
 def problem(value: Any) -> str:

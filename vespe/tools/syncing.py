@@ -87,6 +87,16 @@ def is_synced(tool: Tool) -> bool:
     return _is_python(tool) or origins.KEY in tool.document or _standing(tool) is not None
 
 
+def is_in_place(tool: Tool) -> bool:
+    """Say whether a tool runs a function of the project where it stands."""
+    return _standing(tool) is not None
+
+
+def has_known_source(tool: Tool) -> bool:
+    """Say whether it is known which file of the project a tool was made from or runs."""
+    return origins.KEY in tool.document or is_in_place(tool)
+
+
 def synced(tool: Tool, *, source: str | None = None) -> Synced:
     """Return what a tool has to be to say what its function says now.
 
@@ -129,7 +139,7 @@ def _described(found: Synced) -> Synced:
     said, before = _docstrings(found)
     if said is None or said in (before, tool.description):
         return replace(found, docstring="")
-    if before == tool.description:
+    if tool.description == (_of_template(tool) if before is None else before):
         return replace(found, document={**found.document, "description": said}, docstring="")
     return replace(found, docstring=said)
 
@@ -158,6 +168,17 @@ def _docstrings(found: Synced) -> tuple[str | None, str | None]:
     return now, before
 
 
+def _of_template(tool: Tool) -> str | None:
+    """Return the description of a new tool of the same type, which nobody has written for this one;
+    None where there is none.
+    """
+    details = tool.implementation
+    if details is None or not (kind := type_of(details.type)).has_template:
+        return None
+    begun = kind.begin(details.type, tool.name, given={}, directory=".")
+    return str(begun.document.get("description", "")) or None
+
+
 def _description(data: bytes, document: JsonObject) -> str | None:
     function = str(document["implementation_details"]["entrypoint"])
     try:
@@ -175,10 +196,11 @@ def _redescribed(found: Synced) -> Synced:
 
 
 def derived_config(
-    tool: Tool, *, source: bytes | None = None, function: str | None = None
+    tool: Tool, *, source: bytes | None = None, function: str | None = None, place: str = ""
 ) -> JsonObject:
     """Return the tool's config.json with the schema that its function has now; nothing else of it
-    changes. `source` and `function` are those that the tool is to have.
+    changes. `source` and `function` are those that the tool is to have, `place` is the path of
+    `source`, for errors.
 
     Raises UsageError for a tool that is not a Python script, InvalidDocument for a script that
     cannot be read.
@@ -191,7 +213,7 @@ def derived_config(
     path = os.path.join(tool.directory or "", str(details.path))
     data = atomic.read_bytes(path) if source is None else source
     entrypoint = function or str(details.entrypoint)
-    derived = derive(data.decode("utf-8", "replace"), entrypoint, path=path)
+    derived = derive(data.decode("utf-8", "replace"), entrypoint, path=place or path)
     return _with_schema(tool, derived.input_schema, derived.output_schema, details.args)
 
 
@@ -247,7 +269,7 @@ def _taken(tool: Tool, path: str, function: str, data: bytes) -> Synced:
     details, own = tool.implementation, str(tool.document["implementation_details"]["path"])
     document = tool.document
     if _is_python(tool) and details is not None:
-        document = derived_config(tool, source=data, function=function)
+        document = derived_config(tool, source=data, function=function, place=path)
         if function != details.entrypoint:
             said = {**document["implementation_details"], "entrypoint": function}
             document = {**document, "implementation_details": said}

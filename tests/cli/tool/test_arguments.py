@@ -90,6 +90,8 @@ def test_a_key_given_again_is_a_mistake_where_the_schema_says_no_array() -> None
         (["a", "6"], "write a=6;"),
         (["b"], "write b=B;"),
         (["-a", "6"], "write KEY=VALUE, KEY:=JSON, KEY=@FILE, or --args JSON;"),
+        (["a", "=", "6", "b=7"], "write a=6 b=7, without spaces around the equals sign"),
+        (["a", "=", "6", "b", "=", "7"], "write a=6 b=7, without spaces around the equals sign"),
         (["1", "2", "3"], "write KEY=VALUE, KEY:=JSON, KEY=@FILE, or --args JSON;"),
     ],
 )
@@ -100,7 +102,14 @@ def test_a_value_without_a_name_is_answered_with_the_words_that_were_meant(
     tool = Tool(uid="tool-x", name="calc", description="X.", input_schema=schema)
     with pytest.raises(UsageError) as refused:
         gather(tool, words, None)
-    assert refused.value.hint == f"{hint} `vespe tool run calc --help` shows its arguments"
+    more = " `vespe tool run calc --help` shows its arguments" if hint.endswith(";") else ""
+    assert refused.value.hint == f"{hint}{more}"
+
+
+def test_a_boolean_without_a_value_is_answered_with_true() -> None:
+    with pytest.raises(UsageError) as refused:
+        gather(TOOL, ["text=a", "flag"], None)
+    assert "write flag=true;" in refused.value.hint
 
 
 def test_a_second_value_of_a_list_is_answered_with_the_word_that_was_meant() -> None:
@@ -217,6 +226,7 @@ def test_an_option_that_is_not_an_input_or_lacks_its_value_is_a_usage_error(
         ("point=x", """write point as JSON in quotes, such as point='{"name": "value"}'"""),
         ("count=x", ""),
         ("sizes=[true]", ""),
+        ('point={"x": 1', "the JSON after point= is not JSON: Expecting ',' delimiter"),
     ],
 )
 def test_a_list_or_an_object_that_was_typed_as_text_is_told_how_it_is_typed_and_that_is_taken(
@@ -224,7 +234,7 @@ def test_a_list_or_an_object_that_was_typed_as_text_is_told_how_it_is_typed_and_
 ) -> None:
     given = gather(TOOL, [word], None)
     assert isinstance(given, dict) and misread(TOOL, given, list(given)) == how
-    if how:
+    if how.startswith("write "):
         right = gather(TOOL, shlex.split(how.partition("such as ")[2].partition(", or")[0]), None)
         assert isinstance(right, dict) and misread(TOOL, right, list(right)) == ""
 

@@ -99,3 +99,31 @@ def test_an_object_is_shown_with_its_members_and_the_example_runs(
     assert with_keys in " ".join(command("tool", "show", "price").out.split())
     example = page.partition("Example: vespe ")[2]
     assert command(*shlex.split(example)).code == 0
+
+
+def test_an_input_named_like_an_option_of_the_command_is_shown_as_it_can_be_given(
+    command: Command, project: Path
+) -> None:
+    python_tool(
+        project / ".vespe/tools/tool-slow",
+        "slow",
+        "return timeout",
+        params="timeout=3, dry_run=False, other=1",
+        schema={
+            "type": "object",
+            "properties": {
+                "timeout": {"type": "integer"},
+                "dry_run": {"type": "boolean"},
+                "other": {"type": "integer"},
+            },
+        },
+    )
+    page = " ".join(command("tool", "run", "slow", "--help").out.split())
+    assert "timeout and dry_run can only be written as NAME=VALUE" in page
+    assert " timeout=TIMEOUT integer" in page and " --other OTHER integer" in page
+    said = command("tool", "run", "slow", "--timeout", "9")
+    assert said.out == "3\n"
+    assert "--timeout is an option of `vespe tool run`; the input of slow is timeout=VALUE" in (
+        said.err
+    )
+    assert command("tool", "run", "slow", "timeout=9", "--timeout", "9").err == ""

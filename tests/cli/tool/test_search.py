@@ -169,3 +169,8 @@ def test_a_file_of_cases_that_is_wrong_is_named(command: Command, tmp_path: Path
     (tmp_path / "cases.json").write_text('{"queries": [1]}', encoding="utf-8")
     said = command("tool", "search", "--eval", str(tmp_path / "cases.json"))
     assert said.code == 4 and "/queries/0" in said.err
+
+
+def test_on_a_terminal_it_is_said_that_other_kits_were_left_out(project: Path) -> None:
+    shown = vespe_on_a_terminal("tool", "search", "replace a string in a file", cwd=project)
+    assert "4 kits that are not active were not searched" in " ".join(shown.split())

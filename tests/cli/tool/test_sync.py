@@ -286,3 +286,69 @@ def test_a_tool_of_a_kit_that_its_author_edits_is_changed_by_its_id_or_its_direc
 def test_an_installed_kits_tools_are_nobodys_to_change(command: Command, project: Path) -> None:
     for verb in (("sync", "x"), ("rename", "x", "y"), ("remove", "x", "--yes"), ("edit", "x")):
         assert command("tool", *verb, "--kit", "no_such_kit").code == 2
+
+
+def test_a_call_that_went_well_says_too_that_the_file_that_was_copied_has_changed(
+    command: Command, project: Path, tool: Path
+) -> None:
+    assert command("tool", "run", "greet", "who=x").err == ""
+    (project / "greet.py").write_text(BEFORE.replace("hello", "hi"), encoding="utf-8")
+    said = command("tool", "run", "greet", "who=x")
+    assert said.out == "hello x"
+    assert "greet.py, which greet was made from, has changed: `vespe tool sync greet`" in said.err
+    assert command("tool", "run", "greet", "who=x", "--json").err == ""
+
+
+def test_a_template_that_was_replaced_is_described_anew_and_calls_name_sync(
+    command: Command, project: Path
+) -> None:
+    path = command("tool", "create", "hello", "--type", "python_script", "--json").document["path"]
+    Path(path, "hello.py").write_text(BEFORE.replace("greet", "hello"), encoding="utf-8")
+    refused = command("tool", "run", "hello", "who=x")
+    assert refused.code == 5 and "`vespe tool sync hello` derives the schema again" in refused.err
+    said = command("tool", "sync", "hello")
+    assert "stays" not in said.err
+    shown = command("tool", "show", "hello", "--json").document
+    assert shown["description"] == "Greet somebody."
+    assert "Greet somebody." in Path(path, "description.md").read_text(encoding="utf-8")
+
+
+def test_a_function_that_was_renamed_is_named_in_its_file_with_the_command_that_takes_the_other(
+    command: Command, project: Path, tool: Path
+) -> None:
+    (project / "greet.py").write_text(BEFORE.replace("greet", "welcome"), encoding="utf-8")
+    said = command("tool", "sync", "greet")
+    assert said.code == 4 and f"{project}/greet.py: there is no function called 'greet'" in said.err
+    hint = said.err.partition("`vespe ")[2].partition("`")[0]
+    assert command(*shlex.split(hint)).code == 0
+    assert command("tool", "run", "greet", "who=x").out == "hello x"
+
+
+def test_check_fails_for_a_function_in_place_that_is_gone(command: Command, project: Path) -> None:
+    (project / "shop.py").write_text(BEFORE, encoding="utf-8")
+    assert command("tool", "create", "greet", "--from", "shop:greet", "--in-place").code == 0
+    assert command("tool", "sync", "--check").code == 0
+    (project / "shop.py").rename(project / "store.py")
+    said = command("tool", "sync", "--check")
+    assert said.code == 1 and "`vespe tool sync greet --from FILE.py:greet`" in said.err
+
+
+def test_what_came_from_elsewhere_is_said_to_have_been_compared_with_its_copy(
+    command: Command, project: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "greet.py").write_text(BEFORE, encoding="utf-8")
+    made = command("tool", "create", "greet", "--from", f"{tmp_path}/greet.py:greet")
+    assert made.code == 0
+    said = command("tool", "sync", "greet", "--check")
+    assert said.code == 0 and "greet: compared with the file in its directory" in said.err
+
+
+def test_a_copy_whose_source_is_gone_can_become_the_source(
+    command: Command, project: Path, tool: Path
+) -> None:
+    (project / "greet.py").unlink()
+    said = command("tool", "sync", "greet")
+    hint = said.err.rpartition("`vespe ")[2].partition("`")[0]
+    assert command(*shlex.split(hint)).code == 0
+    said = command("tool", "sync", "greet")
+    assert "no longer exists" not in said.err and "every schema matches" in said.err

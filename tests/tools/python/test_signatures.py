@@ -164,8 +164,8 @@ def test_untyped_keywords_leave_the_inputs_open() -> None:
 
 REFUSED = {
     "def calc(a, /, b): ...": "a can only be given by position",
-    "def clac(): ...": "has no function called 'calc'",
-    "": "has no function called 'calc'",
+    "def clac(): ...": "there is no function called 'calc'",
+    "": "there is no function called 'calc'",
     "class A:\n    def calc(self): ...": "calc is a method of the class A",
     "def outer():\n    def calc(): ...": "calc is defined inside the function outer",
     "class calc: ...": "calc is a class",

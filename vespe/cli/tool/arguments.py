@@ -4,6 +4,7 @@
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from vespe import defaults, errors
 from vespe.calls.path import parsed_arguments
@@ -13,6 +14,9 @@ from vespe.documents.near import suggest
 from vespe.files import atomic
 from vespe.lazy import shlex
 from vespe.models import JsonObject, JsonValue, Tool
+
+if TYPE_CHECKING:
+    import click
 
 _LITERALS: dict[str, JsonValue] = {"true": True, "false": False, "null": None}
 
@@ -70,6 +74,19 @@ def as_pairs(tool: Tool, words: Sequence[str]) -> list[str]:
     return found
 
 
+def options_like_inputs(context: "click.Context", tool: Tool) -> dict[str, str]:
+    """Return the options of the command that are named like inputs of a tool, each with its input.
+    Such an option is the command's, wherever it stands.
+    """
+    names = {name for one in context.command.params for name in one.opts if name.startswith("--")}
+    found = {form: key for key, _, _ in inputs(tool.input_schema) for form in _forms(key)}
+    return {f"--{form}": key for form, key in found.items() if f"--{form}" in names}
+
+
+def _forms(key: str) -> tuple[str, str]:
+    return key.replace("_", "-"), key
+
+
 def is_flag(tool: Tool, key: str) -> bool:
     """Say whether an input can be a boolean, so that its option takes no value."""
     return "boolean" in _types(_property(tool, key), tool.input_schema)
@@ -78,7 +95,7 @@ def is_flag(tool: Tool, key: str) -> bool:
 def _input_of(tool: Tool, option: str) -> tuple[str, bool]:
     """Return the input that an option names, and whether it is the `--no-` form of a boolean."""
     names = [key for key, _, _ in inputs(tool.input_schema)]
-    known = {form: key for key in names for form in (key.replace("_", "-"), key)}
+    known = {form: key for key in names for form in _forms(key)}
     if option in known:
         return known[option], False
     plain = option.removeprefix("no-")
@@ -125,11 +142,25 @@ def misread(tool: Tool, given: JsonObject, keys: Iterable[str]) -> str:
             return f"write {head}:={shlex.quote(strict_json.compact_json(_nested(rest, value)))}"
     for key in keys:
         values = given.get(key)
+        texts = [
+            one
+            for one in (values if isinstance(values, list) else [values])
+            if isinstance(one, str)
+        ]
         types = _types(_property(tool, key), tool.input_schema)
-        if {"array", "object"} & set(types) and any(
-            isinstance(one, str) for one in (values if isinstance(values, list) else [values])
-        ):
-            return how(tool, key)
+        if texts and {"array", "object"} & set(types):
+            return (_broken(key, texts[0]) or how(tool, key)) if key in given else ""
+    return ""
+
+
+def _broken(key: str, text: str) -> str:
+    """Say what is wrong with the JSON of an input; "" for a text that does not begin as JSON."""
+    if text.lstrip()[:1] not in ("[", "{"):
+        return ""
+    try:
+        strict_json.parse_json(text, limit=defaults.MAX_ARGUMENT_BYTES)
+    except errors.InvalidDocument as error:
+        return f"the JSON after {key}= {error.reason}"
     return ""
 
 
@@ -164,10 +195,19 @@ def _require_names(tool: Tool, words: Sequence[str]) -> None:
     names = [key for key, _, _ in inputs(tool.input_schema)]
     given = {word.partition("=")[0].rstrip(":") for word in words if _is_pair(word)}
     left = [key for key in names if key not in given]
+    if any(word in ("=", ":=") for word in words):  # `a = 6`
+        joined = _closed_up(words)
+        if all(_is_pair(word) and not word.endswith("=") for word in joined):
+            raise errors.UsageError(
+                f"{bare[0]!r} is not KEY=VALUE",
+                hint=f"write {shlex.join(joined)}, without spaces around the equals sign",
+            )
     before = words[words.index(bare[0]) - 1] if words[0] != bare[0] else ""
     listed = before.partition("=")[0].rstrip(":")
     if listed in names and "array" in _types(_property(tool, listed), tool.input_schema):
         meant = [f"{listed}={word}" for word in bare]  # `--tags a b`
+    elif bare[0] in names and is_flag(tool, bare[0]) and not bare[1:]:  # `deep`
+        meant = [f"{bare[0]}=true"]
     elif bare[0] in names:  # `a 6`
         meant = [f"{bare[0]}={(bare[1:] or [bare[0].upper()])[0]}"]
     elif len(bare) <= len(left) and all(word[:1] not in ("-", "=", ":") for word in bare):
@@ -179,6 +219,17 @@ def _require_names(tool: Tool, words: Sequence[str]) -> None:
         f"{bare[0]!r} is not KEY=VALUE",
         hint=f"write {words_meant}; `vespe tool run {tool.name} --help` shows its arguments",
     )
+
+
+def _closed_up(words: Sequence[str]) -> list[str]:
+    """Return words with those before and after a lone equals sign joined to it."""
+    found: list[str] = []
+    for word in words:
+        if found and (word in ("=", ":=") or found[-1].endswith("=")):
+            found[-1] += word
+        else:
+            found.append(word)
+    return found
 
 
 def _is_pair(word: str) -> bool:

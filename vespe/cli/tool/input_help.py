@@ -21,12 +21,12 @@ def show(context: click.Context, tool: Tool) -> int:
     with formatter.indentation():
         formatter.write_text(report.one_line(" ".join(tool.description.split())))
     rows = [
-        (_option(tool, key), _said(facts, tool.input_schema, needed=needed))
+        (_option(context, tool, key), _said(facts, tool.input_schema, needed=needed))
         for key, facts, needed in signature.inputs(tool.input_schema)
     ]
     if rows:
         with formatter.section("Inputs"):
-            formatter.write_text("Write each as NAME=VALUE or --NAME VALUE.")
+            formatter.write_text(_way(context, tool))
             formatter.write_dl(
                 [(report.one_line(name), report.one_line(text)) for name, text in rows]
             )
@@ -46,7 +46,19 @@ def _usage(tool: Tool) -> str:
     return report.one_line(" ".join(words))
 
 
-def _option(tool: Tool, key: str) -> str:
+def _way(context: click.Context, tool: Tool) -> str:
+    said = "Write each as NAME=VALUE or --NAME VALUE."
+    *first, last = ["", *dict.fromkeys(arguments.options_like_inputs(context, tool).values())]
+    if not last:
+        return said
+    keys = (", ".join(first[1:]) + " and " if first[1:] else "") + last
+    options = "options of these names" if first[1:] else "an option of this name"
+    return f"{said} {keys} can only be written as NAME=VALUE: `vespe tool run` has {options}."
+
+
+def _option(context: click.Context, tool: Tool, key: str) -> str:
+    if key in arguments.options_like_inputs(context, tool).values():
+        return f"{key}={key.upper()}"
     return f"--{key} / --no-{key}" if arguments.is_flag(tool, key) else f"--{key} {key.upper()}"
 
 

@@ -3,6 +3,7 @@
 import sys
 
 import click
+from click.core import ParameterSource
 
 from vespe import defaults, errors, features
 from vespe.calls.path import CallPath, refused
@@ -111,6 +112,7 @@ def command(
         given = arguments.gather(tool, pairs, args)
     except errors.InvalidArguments as error:
         return _answer(tool, refused(tool, error), as_json, unsaved=save_example)
+    _tell_of_options(context, tool, pairs)
     call = Call(tool=tool.uid, arguments=given, timeout_s=timeout)
     if dry_run:
         report.emit_json(path.plan(tool, call))
@@ -131,6 +133,19 @@ def command(
         report.note(keeping.keep_example(tool, inputs, outcome.result))
     how = _how(tool, given, outcome)
     return _answer(tool, outcome, as_json, how=how, unsaved=save_example and not outcome.ok)
+
+
+def _tell_of_options(context: click.Context, tool: Tool, pairs: tuple[str, ...]) -> None:
+    """Say of each option given to the command that the tool has an input of that name."""
+    given = {pair.partition("=")[0].rstrip(":") for pair in pairs}
+    for option, key in arguments.options_like_inputs(context, tool).items():
+        name = option[2:].replace("-", "_")
+        is_typed = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if is_typed and key not in given:
+            report.note(
+                f"{option} is an option of `vespe tool run`; "
+                f"the input of {tool.name} is {key}=VALUE"
+            )
 
 
 def _start(
@@ -185,36 +200,52 @@ def _answer(
     is_refused = outcome.error is not None and outcome.error.code == errors.InvalidArguments.code
     if unsaved:
         report.note("no example was saved, because only a call that succeeds becomes one")
-    if not outcome.ok and not as_json and (behind := _behind_function(tool)):
+    if not as_json and (behind := _behind(tool, is_ok=outcome.ok)):
         report.note(behind)
     if is_refused and not as_json:
-        origin = origins.compared(tool)
-        if origin is not None and origin.change in ("origin", "both"):
-            report.note(
-                f"{origin.path}, which {outcome.tool} was made from, has changed: "
-                f"`vespe tool sync {outcome.tool}` applies the change"
-            )
         report.next_step(
             f"{how}; " * bool(how) + f"`vespe tool run {outcome.tool} --help` shows its arguments"
         )
     return status
 
 
+def _behind(tool: Tool, *, is_ok: bool) -> str:
+    """Say that a tool is not what its function is now; "" if it is. After a call that went well,
+    only the file that it was copied from is looked at.
+    """
+    if tool.scope != defaults.PROJECT_TOOLS or tool.directory is None:
+        return ""
+    origin = origins.compared(tool)
+    if origin is not None and origin.change in ("origin", "both"):
+        return (
+            f"{origin.path}, which {tool.name} was made from, has changed: "
+            f"`vespe tool sync {tool.name}` applies the change"
+        )
+    return "" if is_ok else _behind_function(tool)
+
+
 def _behind_function(tool: Tool) -> str:
-    """Say what keeps a tool from calling its function in place: the module is gone, or the function
-    has another signature now; "" if nothing does.
+    """Say what keeps a tool from calling its function: the module is gone, or the function has
+    another signature now; "" if nothing does.
     """
     from vespe.tools import in_place, syncing
 
-    if tool.scope != defaults.PROJECT_TOOLS or tool.directory is None:
+    if not syncing.is_synced(tool):
         return ""
-    standing = in_place.standing(tool.directory, tool.document)
-    if standing is None:
-        return ""
+    standing = in_place.standing(tool.directory or "", tool.document)
     try:
         found = syncing.synced(tool)
     except errors.VespeError:
         return ""
+    if standing is None:
+        details = tool.implementation
+        schema = tool.document["schema"] != found.document["schema"]
+        return (
+            f"the function in {details.path} has other inputs or another result than the schema "
+            f"of {tool.name}: `vespe tool sync {tool.name}` derives the schema again"
+            if schema and details is not None and not found.conflict
+            else ""
+        )
     if found.gone:
         return (
             f"the module {standing.module}, which {tool.name} runs in place, no longer exists: if "

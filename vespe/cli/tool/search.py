@@ -55,7 +55,8 @@ def command(
     if cases is not None:
         _evaluate(cases, project_dir, as_json)
         return
-    found = searched.find(open_workspace(project_dir), query or "", limit=limit + 1)
+    workspace = open_workspace(project_dir)
+    found = searched.find(workspace, query or "", limit=limit + 1)
     found, is_cut = found[:limit], len(found) > limit
     if as_json:
         report.emit_json({"tools": [_row(tool, score) for tool, score in found]})
@@ -72,6 +73,12 @@ def command(
         )
     else:
         report.note("no tool here has any of these words: `vespe tool list` shows all of them")
+    left = sum(scope.kit_id is not None and not scope.active for scope in workspace.scopes)
+    if left and not as_json:
+        kits = (
+            "1 kit that is not active was" if left == 1 else f"{left} kits that are not active were"
+        )
+        report.next_step(f"{kits} not searched: `vespe kit list` shows what each is for")
 
 
 def _row(tool: Tool, score: float) -> JsonObject:

@@ -9,7 +9,8 @@ from vespe.cli import options, report
 from vespe.cli.tool import owner
 from vespe.defaults import DESCRIPTION_FILE
 from vespe.documents import strict_json
-from vespe.errors import UsageError
+from vespe.documents.near import join_words
+from vespe.errors import InvalidDocument, UsageError
 from vespe.files import atomic
 from vespe.lazy import difflib, shlex
 from vespe.models import Tool
@@ -18,6 +19,7 @@ from vespe.tools import authoring, origins, syncing
 from vespe.tools.syncing import Synced
 
 _MOST: Final = 80
+_MOST_NAMES: Final = 5
 
 
 @click.command("sync", epilog="Example: vespe tool sync calc")
@@ -49,7 +51,7 @@ def command(
     long as the input's type does not change.
     """
     own = owner.ToolOwner(kit, project_dir)
-    found = [syncing.synced(tool, source=source) for tool in _tools(own, name, source)]
+    found = [_synced(tool, source, kit) for tool in _tools(own, name, source)]
     changed = [
         one for one in found if (one.is_behind if check else one.is_other) and not one.conflict
     ]
@@ -69,7 +71,35 @@ def command(
         report.emit_json({"tools": [_document(one) for one in changed]})
     elif not changed and not apart:
         report.say("every schema matches its function")
-    return 1 if (check and changed) or any(one.conflict for one in apart) else 0
+        _tell_of_copies(found)
+    is_broken = any(one.conflict or syncing.is_in_place(one.tool) for one in apart)
+    return 1 if (check and changed) or is_broken else 0
+
+
+def _synced(tool: Tool, source: str | None, kit: str | None) -> Synced:
+    try:
+        return syncing.synced(tool, source=source)
+    except InvalidDocument as error:
+        if others := error.details.get("functions"):
+            of = shlex.quote(f"{os.path.relpath(error.details['path'])}:{others[0]}")
+            command = f"`vespe tool sync {tool.name}{_place(kit)} --from {of}`"
+            error.hint = f"{error.hint}; {command} makes the tool from another function"
+        raise
+
+
+def _place(kit: str | None) -> str:
+    return f" --kit {shlex.quote(kit)}" if kit else ""
+
+
+def _tell_of_copies(found: list[Synced]) -> None:
+    """Say which tools were only compared with their own file: where that came from is not known."""
+    names = [one.tool.name for one in found if not syncing.has_known_source(one.tool)]
+    if names:
+        kept = "the file in its directory" if len(names) == 1 else "the files in their directories"
+        report.note(
+            f"{join_words(names, most=_MOST_NAMES)}: compared with {kept}, because no other source "
+            "in the project is known"
+        )
 
 
 def _tools(own: owner.ToolOwner, name: str | None, source: str | None) -> list[Tool]:
@@ -89,11 +119,17 @@ def _document(one: Synced) -> dict[str, object]:
 
 def _apart(one: Synced, kit: str | None) -> str:
     """Say why a file was not taken over, and what its author can do."""
-    name, place = one.tool.name, f" --kit {shlex.quote(kit)}" if kit else ""
+    name, place = one.tool.name, _place(kit)
+    if one.gone and syncing.is_in_place(one.tool):
+        return (
+            f"{one.source}, which {name} runs in place, no longer exists: if it has moved, run "
+            f"`vespe tool sync {name}{place} --from FILE.py:{one.source.rpartition(':')[2]}`"
+        )
     if one.gone:
         return (
             f"{one.source}, which {name} was made from, no longer exists: if it has moved, run "
-            f"`vespe tool sync {name}{place} --from NEW_FILE`"
+            f"`vespe tool sync {name}{place} --from NEW_FILE`; otherwise "
+            f"`vespe tool set {name}{place} --unset {origins.KEY}` makes the copy the source"
         )
     root = origins.project_of(one.tool.directory or "") or ""
     file = os.path.relpath(os.path.join(root, one.source))
@@ -116,7 +152,7 @@ def _new_place(one: Synced) -> str:
 
 def _kept_description(one: Synced, kit: str | None) -> str:
     """Say that the description is not the docstring's, and how it becomes so."""
-    place = f" --kit {shlex.quote(kit)}" if kit else ""
+    place = _place(kit)
     name, said = one.tool.name, shorten(one.docstring, _MOST)
     is_whole = said == one.docstring and said.isprintable()
     given = shlex.quote(f"description={one.docstring}") if is_whole else "description=…"

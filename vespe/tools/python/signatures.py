@@ -126,7 +126,9 @@ def _found(tree: ast.Module, names: Names, function: str, path: str) -> Function
         if close
         else f"it has {', '.join(sorted(names.functions)) or 'no functions'}"
     )
-    raise InvalidDocument(f"has no function called {function!r}", path=path, hint=hint)
+    missing = InvalidDocument(f"there is no function called {function!r}", path=path, hint=hint)
+    missing.details["functions"] = close or sorted(names.functions)
+    raise missing
 
 
 def _line(names: Names, name: str) -> int:

@@ -462,9 +462,10 @@ def _touched(answer: JsonObject) -> tuple[tuple[str, str], ...]:
 
 
 _ABSENT: Final = (
-    "a tool can only import modules in its directory and packages that it declares. Copy your "
-    "own modules next to the script, and declare packages in it: `# /// script`, `# "
-    'dependencies = ["NAME"]`, `# ///`'
+    "a tool's script imports modules from its own directory, and packages that it declares. Copy "
+    "your own modules next to the script, or make the tool with `vespe tool create NAME --from "
+    "FILE.py:function --in-place`, which runs the original file. Declare packages in the script: "
+    '`# /// script`, `# dependencies = ["NAME"]`, `# ///`'
 )
 
 
