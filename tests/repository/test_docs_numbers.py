@@ -270,7 +270,7 @@ NUMBERS: list[tuple[str, str, str, Callable[[Any], str]]] = [
         {100: ""}.__getitem__,
     ),
     ("batches.md", "`limits.max_output_bytes` ({} MiB)", "vespe.defaults:MAX_OUTPUT_BYTES", mib),
-    ("compiled.md", "writes more than {} MiB is stopped", "vespe.defaults:LARGER_CAP_BYTES", mib),
+    ("compiled.md", "above {} MiB the module is stopped", "vespe.defaults:LARGER_CAP_BYTES", mib),
     ("compiled.md", "the last {} KiB", "vespe.defaults:LOG_TAIL_BYTES", kib),
     (
         "adapters.md",
