@@ -53,6 +53,7 @@ if LINUX:
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 
@@ -336,19 +337,21 @@ def become(command: "dict[str, Any]", argv: list[bytes], status: int, writer: in
         os._exit(127)
 
 
-def execute(argv: list[bytes], env: dict[bytes, bytes]) -> None:
-    """Become the program; a bare name is looked up in the absolute directories of the tool's own
-    PATH.
+def execute(
+    argv: list[bytes], env: dict[bytes, bytes], run: "Callable[..., int]" = os.execve
+) -> int:
+    """Become the program, or `run` it and return its pid; a bare name is looked up in the absolute
+    directories of the tool's own PATH. Raises OSError.
     """
     if b"/" in argv[0]:
-        os.execve(argv[0], argv, env)
+        return run(argv[0], argv, env)
     failure: OSError = FileNotFoundError(2, "")
     for directory in env.get(b"PATH", b"/usr/bin:/bin").split(b":"):
         # A relative or empty entry would be the project's directory, whose bytes nobody has
         # approved.
         if directory.startswith(b"/"):
             try:
-                os.execve(directory + b"/" + argv[0], argv, env)
+                return run(directory + b"/" + argv[0], argv, env)
             except (FileNotFoundError, NotADirectoryError):
                 continue
             except PermissionError as error:

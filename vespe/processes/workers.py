@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 import weakref
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from vespe.lazy import socket
@@ -356,7 +356,8 @@ class Lease:
                 self.shared = shared
             said = b"p" if is_new else b"c"
             said = said.upper() if command["ask"] >= 0 else said
-            spare = shared is not None and self._zygote.spares.take(self)
+            spawned = self.apart and _is_spawned(command, shared)
+            spare = shared is not None and not spawned and self._zygote.spares.take(self)
             wanted = b"+" if spare else b"-"
             if sandbox is not None and (kept := sandbox.kept_directory):
                 wanted = b"k" if spare else b"K"
@@ -365,7 +366,8 @@ class Lease:
                     named = (os.fsencode(kept), *(sandbox.lasting or ()))
                     files.append(_in_memory({**sandbox.of_call, "kept": named}))
                     self.kept, wanted = kept, b"n" if spare else b"N"
-            socket.send_fds(self._channel, [said + wanted], [*descriptors, *files])
+            how = b"s" if spawned else b"f"
+            socket.send_fds(self._channel, [said + wanted + how], [*descriptors, *files])
         finally:
             for file in files:
                 os.close(file)
@@ -395,7 +397,7 @@ class Lease:
     def end_spare(self) -> None:
         """Let the process end that the supervisor has made for the next call."""
         with contextlib.suppress(OSError):
-            self._channel.send(b"--")
+            self._channel.send(b"---")
 
     def close(self) -> None:
         """Let the supervisor end."""
@@ -415,6 +417,16 @@ def _forget_all() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_all)
+
+
+def _is_spawned(command: Mapping[str, Any], shared: "Shared | None") -> bool:
+    """Whether a supervisor that is apart starts the tool from a thread that is held to the policy,
+    without a fork.
+
+    It forks where the tool is a fork of an interpreter, and where the policy has a limit of memory,
+    which is a process's and no thread's.
+    """
+    return shared is not None and not command["boot"] and not shared.message["memory"]
 
 
 def _in_memory(value: dict[str, Any] | bytes) -> int:

@@ -5,16 +5,17 @@ call.
 # workers.py starts this with `-I -B -X utf8` and the environment of the calls; it imports nothing
 # of Vespe: the supervisor's code arrives with the message. It is never threaded, imports what the
 # tools depend on and nothing of theirs, and keeps no argument and no secret of a call: those are
-# read by the fork that is the call's own.
+# read by the fork that is the call's own, or by the supervisor of a program (below).
 #
 # Vespe says on descriptor 0 "s" with a socket, for one more supervisor, "a" for one that is apart,
 # "d" with a file that names it, for a temporary directory that is to go with Vespe, and "x" for the
 # end; the end of file says that too. A supervisor serves one call after another from its socket:
 # seven descriptors (those of supervisor.py, and a file with the command), and with "C" or "P"
 # before the file the one that the tool asks a person by; then what of the next call is to be made
-# ahead (below). It says nothing on the status pipe before the tool is there: a call whose status
-# pipe ends so has not begun, and can begin elsewhere. A supervisor that a tool has killed leaves
-# its tree to the zygote, which ends it and only then closes that socket.
+# ahead (below), and "f" for a fork or "s" for a program that a thread starts. It says nothing on
+# the status pipe before the tool is there: a call whose status pipe ends so has not begun, and can
+# begin elsewhere. A supervisor that a tool has killed leaves its tree to the zygote, which ends it
+# and only then closes that socket.
 #
 # With an eighth descriptor, a policy, a supervisor makes what calls under that policy have in
 # common: the namespace of mounts that each of them has a copy of, and the rules on files. From then
@@ -36,6 +37,16 @@ call.
 # is held to its policy before there is a call, which saves that call 40 system calls, and the
 # mounts are not taken down when it ends. System V IPC and network are still each call's own. "N",
 # "K" and "-" are "n", "k" and "+" without a spare.
+#
+# With "s" the tool is a program, and the supervisor starts it without a fork of this interpreter: a
+# thread reads the command, is held to the policy, starts the program by posix_spawn, which shares
+# memory until the program is there, and ends. What holds a thread, Linux gives to what the thread
+# starts. No code of a tool runs in this process, which nobody else can read, so that an argument
+# may be left in its memory; a zygote of programs is never one of Python tools. A fork copies pages
+# that the program throws away at once: without it a shell call takes half the processor time, and a
+# batch of them does twice as many calls a second. There is no spare then. As long as the thread
+# ends, a tool can change what belongs to a thread, and the limits that all threads share: a
+# supervisor whose limits are others than before ends after the call.
 #
 # A supervisor that is apart is the first process of a namespace of processes: its calls see no
 # others, and cannot end it. The filter keeps its limits and priority from them (sandbox/filter.py),
@@ -66,6 +77,8 @@ GROWTH_PAGES = 2048
 """A supervisor that has grown by so much (8 MiB), or has served so many calls, ends, and another
 one is forked.
 """
+NOT_STARTED = 127 << 8
+"""How a process ends that could not become its program."""
 GONE_S = 1.0
 """How long after its sockets were closed Vespe is gone."""
 MAX_DIRECTORIES = 256
@@ -376,12 +389,12 @@ class Supervisor:
         self.connection = connected(OWN)
         self.null = os.open(os.devnull, os.O_RDWR)
         self.size = resident()
-        self.handled = handled()
+        self.handled, self.limits = handled(), limits()
         self.policy: dict[str, Any] = {}
         self.rules = -1
         self.spare: tuple[int, socket.socket] | None = None
         self.kept: tuple[Any, ...] | None = None
-        self.spare_is_kept = False
+        self.spare_is_kept = self.is_spawned = False
 
     def run(self) -> None:
         """Serve until Vespe is gone, nothing was wanted for a while, or this process is worn
@@ -395,11 +408,11 @@ class Supervisor:
             ready = [descriptor for descriptor, _ in idle.poll(IDLE_S * 1000)]
             if OWN not in ready:
                 return
-            said, descriptors = received(self.connection, 10, 2)
-            if said == b"--":
+            said, descriptors = received(self.connection, 10, 3)
+            if said == b"---":
                 self.end_spare()
                 continue
-            said, wanted = said[:1], said[1:]
+            said, wanted, is_spawned = said[:1], said[1:2], said[2:] == b"s"
             asks, of_call = said in (b"C", b"P"), None
             if wanted in (b"n", b"N") and len(descriptors) >= 8 + asks:
                 of_call = loaded(descriptors.pop())
@@ -412,7 +425,10 @@ class Supervisor:
                 self.rules = self.message["enter"].ruleset(self.policy)
             is_kept = wanted in (b"k", b"K")
             ask = descriptors.pop(6) if asks else -1
+            self.is_spawned = is_spawned and self.policy != {}
             self.serve(descriptors, ask, is_kept=is_kept and self.kept is not None)
+            if self.is_spawned and limits() != self.limits:
+                return
             self.keep(of_call, is_kept=is_kept)
             if self.policy and wanted in (b"+", b"n", b"k"):
                 self.make_spare(is_kept=self.kept is not None and wanted != b"+")
@@ -464,9 +480,7 @@ class Supervisor:
             ):
                 if self.spare_is_kept is not is_kept:
                     self.end_spare()  # no tool runs beside one
-                tool = self.use_spare(status, command, ask) or os.fork()
-                if tool == 0:
-                    self.become(command, status, ask, is_kept=is_kept)
+                tool = self.started(command, status, ask, is_kept=is_kept)
                 if ask >= 0:
                     os.close(ask)
                     ask = -1
@@ -549,6 +563,76 @@ class Supervisor:
             except OSError:
                 return
 
+    def started(self, file: int, status: int, ask: int, *, is_kept: bool) -> int:
+        """Start the tool of a call, and return its pid; 0 where there is none. Raises OSError."""
+        if self.is_spawned:
+            tool = self.spawn(loaded(os.dup(file)), status, ask, is_kept=is_kept)
+            if tool == 0:
+                self.supervisor.tell(status, b"E %d\n" % NOT_STARTED)
+            return tool
+        tool = self.use_spare(status, file, ask) or os.fork()
+        if tool == 0:
+            self.become(file, status, ask, is_kept=is_kept)
+        return tool
+
+    def spawn(self, command: "dict[str, Any]", status: int, ask: int, *, is_kept: bool) -> int:
+        """Start a program from a thread that is held to the policy; 0 where it does not start."""
+        import _thread
+
+        over, pids = _thread.allocate_lock(), []
+
+        def run() -> None:
+            try:
+                pids.append(self.spawn_here(command, status, ask, is_kept=is_kept))
+            finally:
+                over.release()
+
+        over.acquire()
+        try:
+            _thread.start_new_thread(run, ())
+        except RuntimeError as error:
+            raise OSError(str(error)) from None
+        over.acquire()
+        return pids[0] if pids else 0
+
+    def spawn_here(self, command: "dict[str, Any]", status: int, ask: int, *, is_kept: bool) -> int:
+        """Hold this thread to the policy for good, and start the program, which gets all of that
+        from the thread; 0 where it does not start.
+        """
+        supervisor, enter = self.supervisor, self.message["enter"]
+        copies = [(supervisor.STDIN, 0), (supervisor.STDOUT, 1)]
+        copies += [(supervisor.RESULT, 3)] if command["result"] else []
+        copies += [(ask, supervisor.ASK)] if ask >= 0 else []
+
+        def start(path: bytes, argv: "list[bytes]", env: "dict[bytes, bytes]") -> int:
+            os.stat(path)  # where nothing is there, this says it without a process
+            return os.posix_spawn(
+                path,
+                argv,
+                env,
+                file_actions=[(os.POSIX_SPAWN_DUP2, old, new) for old, new in copies],
+                setsid=True,
+                setsigmask=(),
+                setsigdef=self.handled,
+            )
+
+        # Said before any code of the tool runs, as in `supervisor.become`; it has no number yet.
+        supervisor.tell(status, b"S 0\n")
+        stage = b"sandbox"
+        try:
+            enter.leave_the_other_threads()
+            if is_kept:
+                enter.enter_kept(self.policy, self.kept)
+            else:
+                enter.enter_shared(self.policy, command["sandbox"][1], self.rules)
+            stage = b"cwd"
+            os.chdir(command["cwd"])
+            stage = b"exec"
+            return int(supervisor.execute(command["programs"][0], command["env"], start))
+        except OSError as error:
+            supervisor.tell(status, b"F %d %s\n" % (error.errno or 0, stage))
+            return 0
+
     def outlive(self, tool: int, status: int) -> None:
         for number in (self.supervisor.STDIN, self.supervisor.STDOUT, self.supervisor.RESULT):
             os.dup2(self.null, number, inheritable=False)
@@ -612,6 +696,15 @@ def loaded(file: int) -> "Any":
     finally:
         os.close(file)
     return data
+
+
+def limits() -> bytes:
+    """The limits of this process, which what it starts begins with."""
+    file = os.open("/proc/self/limits", os.O_RDONLY)
+    try:
+        return os.read(file, 65536)
+    finally:
+        os.close(file)
 
 
 def resident() -> int:

@@ -24,6 +24,8 @@ _TRIES = 20
 _PATH_BENEATH, _NO_SYMLINKS = 1, 4
 # execute, write, read, truncate, ioctl: what a rule on a file may name
 _FILE_RIGHTS = 0b1100_0000_0000_0111
+_OWN_DIRECTORIES = 0x00000200
+"""CLONE_FS"""
 _NEW_MOUNTS = 0x00020000
 _NEW_IPC = 0x08000000
 _NEW_NAMESPACES = _NEW_MOUNTS | _NEW_IPC
@@ -194,6 +196,16 @@ def enter_shared(policy: "dict[str, Any]", of_call: "dict[str, Any]", rules: int
     """
     begin_shared(policy)
     end_shared(policy, of_call, rules)
+
+
+def leave_the_other_threads() -> None:
+    """Let the mounts, the root and the working directory of this thread be its own. Raises OSError.
+
+    What `enter_shared` and `enter_kept` do is a thread's own from then on: Linux keeps namespaces,
+    capabilities, Landlock's rules and filters for each thread, and gives them to what the thread
+    starts. A limit of memory is the whole process's.
+    """
+    _call("unshare", _OWN_DIRECTORIES)
 
 
 def keep(policy: "dict[str, Any]", of_call: "dict[str, Any]") -> "tuple[Any, ...]":
