@@ -5,6 +5,7 @@ and nothing left behind.
 import contextlib
 import os
 import signal
+import socket
 import sys
 import threading
 import time
@@ -22,8 +23,9 @@ from vespe.calls import sandboxing
 from vespe.errors import ToolExecutionError, VespeError
 from vespe.models import Implementation, Tool
 from vespe.processes import process
+from vespe.processes import workers as workers_module
 from vespe.processes.child_scripts import Interpreter
-from vespe.processes.workers import Workers, is_possible
+from vespe.processes.workers import Lease, Workers, _Spares, is_possible
 from vespe.tool_types import Context
 from vespe.types.python_script.execution import PythonScript
 from vespe.types.shell_command.execution import ShellCommand
@@ -388,6 +390,31 @@ def test_a_fork_of_vespe_has_spares_of_its_own(bench: Bench) -> None:
     for lease in theirs:
         lease.is_busy = False
     assert os.waitpid(pid, 0)[1] == 0 and theirs and spares._leases == theirs
+
+
+def test_no_spare_is_made_where_other_calls_keep_the_processors_busy(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workers_module, "_JUST_NOW_S", PATIENCE_S)
+    bench.run("def f(): return 1")
+    zygote = bench.workers._zygotes._kept[-1].process
+    most = max(len(os.sched_getaffinity(0)) - 1, 1)
+    with contextlib.ExitStack() as opened:
+        leases = []
+        for _ in range(most + 2):
+            ours, theirs = socket.socketpair()
+            opened.callback(theirs.close)
+            leases.append(Lease(zygote, ours, apart=True))
+            opened.callback(leases[-1].close)
+        spares = _Spares()
+        took = [spares.take(one) for one in leases]
+        assert took == [True] * most + [False] * 2
+        assert not spares.take(leases[-1]) and leases[-1] not in spares._leases
+        for one in leases[:-1]:
+            spares.end(one)
+        assert spares.take(leases[-1]) and leases[-1] in spares._leases
+        monkeypatch.setattr(workers_module, "_JUST_NOW_S", 0)  # what began long ago is no rival
+        assert all(spares.take(one) for one in leases)
 
 
 HOSTILE = {

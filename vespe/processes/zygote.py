@@ -27,9 +27,10 @@ call.
 # next call, forked and in namespaces of its own before there is a call. It has read nothing of one,
 # and no tool runs beside it: it is made when all that the last call started is gone, is used once,
 # and ends with its supervisor. Whether the policy is still what would be made is asked at the call;
-# where it is not, this supervisor ends, with its spare. "--" ends the spare alone: Vespe keeps two
-# at most. A Python call after a pause takes a third less for it, and one right after another 10 to
-# 25 % less; two callers gain nothing. A spare holds 1.1 MiB of its own.
+# where it is not, this supervisor ends, with its spare. "---" ends the spare alone: Vespe keeps two
+# at most, and wants none while other calls keep the processors busy. A Python call after a pause
+# takes a third less for it, and one right after another 10 to 25 % less. A spare holds 1.1 MiB of
+# its own.
 #
 # With "n" and one more file, what is the call's own, the supervisor keeps the mounts and the rules
 # of that call for the next ones that have the same temporary directory, "k", as long as nothing is
@@ -38,15 +39,15 @@ call.
 # mounts are not taken down when it ends. System V IPC and network are still each call's own. "N",
 # "K" and "-" are "n", "k" and "+" without a spare.
 #
-# With "s" the tool is a program, and the supervisor starts it without a fork of this interpreter: a
-# thread reads the command, is held to the policy, starts the program by posix_spawn, which shares
-# memory until the program is there, and ends. What holds a thread, Linux gives to what the thread
-# starts. No code of a tool runs in this process, which nobody else can read, so that an argument
-# may be left in its memory; a zygote of programs is never one of Python tools. A fork copies pages
-# that the program throws away at once: without it a shell call takes half the processor time, and a
-# batch of them does twice as many calls a second. There is no spare then. As long as the thread
-# ends, a tool can change what belongs to a thread, and the limits that all threads share: a
-# supervisor whose limits are others than before ends after the call.
+# With "s" the tool is a sandboxed program, and the supervisor starts it without a fork of this
+# interpreter, whose copied pages the program would throw away at once. A thread reads the command,
+# enters the sandbox, starts the program by posix_spawn, and ends: Linux keeps namespaces,
+# capabilities, Landlock's rules and filters for each thread, and what a thread starts gets them.
+# A batch of a shell tool takes a third less processor time for it, and makes twice as many calls a
+# second. There is no spare then. Parts of commands may stay in this process's memory: nobody else
+# can read it, and a zygote of programs never forks a Python tool. Until the thread has ended, a
+# hostile program can change the limits of this process by the thread's number, which the filter
+# does not know: a supervisor with other limits than before ends after the call.
 #
 # A supervisor that is apart is the first process of a namespace of processes: its calls see no
 # others, and cannot end it. The filter keeps its limits and priority from them (sandbox/filter.py),
