@@ -296,6 +296,16 @@ def test_a_supervisor_that_was_stopped_goes_on_at_the_deadline(bench: Bench) -> 
     assert bench.run("def f(): return 2").result == 2
 
 
+def test_a_supervisor_serves_on_after_a_call_that_it_was_told_to_end(bench: Bench) -> None:
+    parent = "import os\ndef f(): return os.getppid()"
+    with Workers() as workers:
+        alone = Bench(bench.directory, workers)
+        before = alone.run(parent).result
+        with pytest.raises(VespeError, match="did not finish within"):
+            alone.run("import time\ndef f(): time.sleep(60)", timeout_s=0.4)
+        assert alone.run(parent).result == before
+
+
 def test_a_call_that_no_zygote_begins_has_a_process_of_its_own_and_a_note(bench: Bench) -> None:
     broken = Interpreter(argv=("/bin/false",), env={}, scripts=(__file__,))
     command = process.Command(

@@ -486,9 +486,13 @@ def outlive(tree: Tree, watch: Watch, status: int = -1) -> None:
     grace = None
     while tree.reap() and not tree.ended and grace is None:
         grace = watch.wait(None)
-    if tree.ended and status >= 0:
+    was_told = tree.ended
+    if was_told and status >= 0:
         tell(status, b"E %d\n" % tree.status)
     end(tree, watch, ORPHAN_GRACE_S if grace is None else grace)
+    # A tool that was ended on request has ended too, and its supervisor can serve the next call.
+    if tree.ended and not was_told and status >= 0:
+        tell(status, b"E %d\n" % tree.status)
 
 
 def main(command: "dict[str, Any]") -> None:
