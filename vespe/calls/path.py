@@ -227,9 +227,7 @@ class CallPath:
         grant = self._grant(tool)
         values = self._known_values(tool) if tool.secrets else []
         started = time.perf_counter()
-        attempt: _Attempt = tuple.__new__(
-            _Attempt, (grant, values, cancel, started, in_loop, [])
-        )  # a third of what its own `__new__` takes
+        attempt = _Attempt(grant, values, cancel, started, in_loop, [])
         try:
             if in_loop and tool.secrets:
                 await self._fetch_elsewhere(tool)

@@ -2,9 +2,10 @@
 the values of its calls come from.
 """
 
+import contextlib
 import threading
 from collections import deque
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from typing import Final
 
@@ -35,21 +36,16 @@ _LONG: Final = 8
 _COPIED: Final[ContextVar[Mapping[str, str]]] = ContextVar("vespe_copied", default={})  # noqa: B039  # never changed
 
 
-class copied:  # used as a function: a generator would take three times as long
+@contextlib.contextmanager
+def copied(origins: Mapping[str, str]) -> Iterator[None]:
     """Let `origins` say, in questions that are asked in this block, where the arguments come from
     that the model passed on by a handle: nobody has to guess it from their words.
     """
-
-    __slots__ = ("_origins", "_token")
-
-    def __init__(self, origins: Mapping[str, str]) -> None:
-        self._origins = origins
-
-    def __enter__(self) -> None:
-        self._token = _COPIED.set(self._origins)
-
-    def __exit__(self, *_: object) -> None:
-        _COPIED.reset(self._token)
+    token = _COPIED.set(origins)
+    try:
+        yield
+    finally:
+        _COPIED.reset(token)
 
 
 class Taint:

@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Callable, Iterator
-from typing import Any, Final, NoReturn, cast
+from typing import Any, Final, NoReturn
 
 from vespe import defaults
 from vespe.documents.nesting import deeper_than
@@ -53,7 +53,6 @@ def text_encoder(encoder: json.JSONEncoder) -> Callable[[Any], str]:
 
 _MAX_INTEGER_DIGITS = 4300
 _quoted = json.encoder.encode_basestring
-_SPACE: Final = " \t\n\r"
 _CONSTANTS: Final = {None: "null", True: "true", False: "false"}
 _CONFLICT = pattern(r"(?m)^([<=>|])\1{6}(?: .*)?\r?$")
 """A mark of git's."""
@@ -77,7 +76,7 @@ def parse_json(
         raise InvalidDocument(f"is larger than {limit} bytes", path=path)
     text = decode_utf8(data, path) if isinstance(data, bytes) else data
     try:
-        value = _decoded(text)
+        value: JsonValue = _DECODER.decode(text)
     except json.JSONDecodeError as error:
         refuse_conflict(text, path=path)
         raise InvalidDocument(
@@ -293,17 +292,6 @@ def _integer(text: str) -> int:
 _DECODER = json.JSONDecoder(
     object_pairs_hook=_object, parse_constant=_constant, parse_float=_float, parse_int=_integer
 )
-
-
-def _decoded(text: str) -> JsonValue:
-    """Decode as `_DECODER.decode` does, which looks for white space before and behind the value: of
-    a small message that is a quarter of the time.
-    """
-    if text[:1] not in _SPACE:
-        value, end = _DECODER.raw_decode(text)
-        if end == len(text) or not text[end:].strip(_SPACE):
-            return cast(JsonValue, value)
-    return cast(JsonValue, _DECODER.decode(text))
 
 
 def decode_utf8(data: bytes, path: str) -> str:

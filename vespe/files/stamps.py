@@ -17,10 +17,10 @@ stamp.
 """
 
 
-def stamp(path: str) -> Stamp:
-    """Return the stamp of what is at `path`, following links."""
+def stamp(path: str, *, follow: bool = True) -> Stamp:
+    """Return the stamp of what is at `path`; of a link that it ends in only where not `follow`."""
     try:
-        status = os.stat(path)
+        status = os.stat(path, follow_symlinks=follow)
     except OSError:
         return None
     return stamp_of(status)
@@ -28,17 +28,6 @@ def stamp(path: str) -> Stamp:
 
 def stamp_of(status: os.stat_result) -> Stamp:
     """Return the stamp that a status tells."""
-    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
-
-
-def stamp_in(opened: int, path: str, *, follow: bool = True) -> Stamp:
-    """Return the stamp of what is at a path below an open directory, which is found sooner than by
-    its whole path: those of 10,000 tools take 43 ms in place of 52.
-    """
-    try:
-        status = os.stat(path, dir_fd=opened, follow_symlinks=follow)
-    except OSError:
-        return None
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 

@@ -28,7 +28,7 @@ from itertools import chain, islice
 from typing import Final, TypeAlias
 
 from vespe import defaults
-from vespe.files.stamps import Stamp, are_settled, stamp, stamp_in
+from vespe.files.stamps import Stamp, are_settled, stamp
 from vespe.files.watch import MODIFIED, Watch
 
 Stamps: TypeAlias = tuple[Stamp, Stamp]
@@ -280,17 +280,15 @@ def _rows_in(place: _Place, tell: Callable[[str], bool] | None) -> Iterator[tupl
     added to the place's `untold`.
     """
     try:
-        opened = os.open(place.directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        names = os.listdir(place.directory)
     except OSError:
         return
-    try:
-        for uid in os.listdir(opened):
-            if uid.startswith("."):
-                continue
-            told = tell is not None and tell(f"{place.directory}/{uid}")
-            stamps = stamp_in(opened, uid), stamp_in(opened, f"{uid}/{defaults.CONFIG_FILE}")
-            if place.untold is not None and not (told and place.is_on_same_device(stamps[0])):
-                place.untold.add(uid)
-            yield uid, stamps
-    finally:
-        os.close(opened)
+    for uid in names:
+        if uid.startswith("."):
+            continue
+        directory = f"{place.directory}/{uid}"
+        told = tell is not None and tell(directory)
+        stamps = stamp(directory), stamp(f"{directory}/{defaults.CONFIG_FILE}")
+        if place.untold is not None and not (told and place.is_on_same_device(stamps[0])):
+            place.untold.add(uid)
+        yield uid, stamps

@@ -12,7 +12,7 @@ from typing import Final
 from vespe import defaults
 from vespe.errors import StorageError
 from vespe.files.digests import sha256
-from vespe.files.stamps import Stamp, stamp_in, stamp_of
+from vespe.files.stamps import Stamp, stamp, stamp_of
 from vespe.models import Entry
 from vespe.tools import directory as tool_directory
 from vespe.tools import name_index
@@ -338,16 +338,8 @@ def stamped_in(
     if looked is not None:
         yield from ((uid, looked[uid][1] if uid in looked else None) for uid in uids)
         return
-    try:
-        opened = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    except OSError:  # there is none, or it is gone
-        yield from ((uid, None) for uid in uids)
-        return
-    try:
-        for uid in uids:
-            yield uid, stamp_in(opened, f"{uid}/{defaults.CONFIG_FILE}", follow=False)
-    finally:
-        os.close(opened)
+    for uid in uids:
+        yield uid, stamp(f"{directory}/{uid}/{defaults.CONFIG_FILE}", follow=False)
 
 
 def _name_in(directory: str, uid: str) -> str | None:
