@@ -148,6 +148,7 @@ def test_a_bug_gives_a_report_to_paste_without_the_arguments(
             "there is no option --ref\n  hint: `vespe kit install --help` shows",
         ),
         ("kit install x --jsn", "there is no option --jsn\n  tip: did you mean --json?"),
+        ("-v", "there is no option -v\n  hint: `vespe -V` shows the version"),
         ("--nope", "there is no option --nope\n  hint: `vespe --help` lists the commands"),
     ],
 )

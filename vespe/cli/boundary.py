@@ -224,6 +224,8 @@ def _meant(error: click.ClickException) -> str:
     from vespe.documents.near import suggest
 
     if isinstance(error, click.NoSuchOption):
+        if error.option_name == "-v" and error.ctx is not None and error.ctx.parent is None:
+            return "`vespe -V` shows the version"
         if error.option_name == "--project" and error.ctx is not None and error.ctx.parent is None:
             return "put it behind the command: `vespe tool list --project DIR`"
         return suggest(

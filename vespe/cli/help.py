@@ -75,6 +75,8 @@ def command(context: click.Context, words: tuple[str, ...]) -> None:
         name, found, rest = _step(here.command, here, rest)
         here = found.context_class(found, parent=here, info_name=name)
     click.echo(here.command.get_help(here), color=report.is_coloured(sys.stdout))
+    if not words:
+        report.emit_sentence(f"Topics: {', '.join(f'vespe help {name}' for name in TOPICS)}")
 
 
 def _step(

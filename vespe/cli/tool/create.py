@@ -20,8 +20,8 @@ from vespe.records import json_of
 from vespe.tools import built, drafts, new_tool, origins
 
 _WHAT: Final = (
-    "say what to make with one of these: --from calc.py:calc, --type python_script, or --url "
-    "https://…"
+    "say what to make with one of these: --from calc.py:calc, --type python_script, "
+    "--type shell_command, or --url https://…"
 )
 
 _ARGV: Final = """--args '{"argv": ["-l", "{path}"]}'"""
