@@ -41,6 +41,8 @@ EXIT_BROKEN_PIPE: Final = 141
 _APPROVING: Final = ("--yes", "--trust", "--allow", "--no-token", "--approve")
 """How options begin that say yes to something: nobody who mistypes another one is led to them."""
 _TOO_MANY: Final = pattern(r"Got unexpected extra arguments? \((.*)\)", re.DOTALL)
+_COMMON: Final = ("--json", "--project", "--no-color")
+_FEW_OPTIONS: Final = 5
 _UNTYPED: Final = pattern("is not a valid (float|integer)(?: range)?")
 
 CODES: Final[dict[str, int]] = {
@@ -233,8 +235,8 @@ def _meant(error: click.ClickException) -> str:
             [name for name in error.possibilities or () if not name.startswith(_APPROVING)],
         )
     context = getattr(error, "ctx", None)
-    if context is not None and _TOO_MANY.fullmatch(error.message):
-        return _taken(context)
+    if context is not None and (too_many := _TOO_MANY.fullmatch(error.message)):
+        return _taken(context, too_many[1].split())
     kind = getattr(getattr(error, "param", None), "type", None)
     if isinstance(error, click.BadParameter) and isinstance(kind, click.Choice):
         return suggest(
@@ -243,12 +245,23 @@ def _meant(error: click.ClickException) -> str:
     return ""
 
 
-def _taken(context: click.Context) -> str:
-    """Say which arguments a command takes, to somebody who gave more."""
+def _taken(context: click.Context, extra: Sequence[str]) -> str:
+    """Say which arguments a command takes, to somebody who gave the words `extra` besides."""
+    options = [
+        name
+        for one in context.command.params
+        if isinstance(one, click.Option) and not one.hidden
+        for name in one.opts
+        if name.startswith("--") and not name.startswith((*_APPROVING, *_COMMON))
+    ]
+    if meant := [name for name in options if name.removeprefix("--") in extra]:
+        return f"did you mean {meant[0]}?"
     pieces = context.command.collect_usage_pieces(context)
     taken = " ".join(piece for piece in pieces if piece != context.command.options_metavar)
     command = context.command_path
     if not taken:
+        if 0 < len(options) <= _FEW_OPTIONS:
+            return f"`{command}` takes only options: {', '.join(options)}"
         return f"`{command}` takes only options; `{command} --help` shows them"
     return f"`{command}` takes only {taken}; put a value that has spaces in quotes"
 

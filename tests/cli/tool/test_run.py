@@ -88,6 +88,8 @@ def test_a_deadline_is_124(command: Command, project: Path) -> None:
     python_tool(project / ".vespe/tools/tool-slow", "slow", "import time\ntime.sleep(60)")
     said = command("tool", "run", "slow", "--timeout", "0.3", "--json")
     assert (said.code, said.document["error"]["code"]) == (124, "timed_out")
+    told = " ".join(command("tool", "run", "slow", "--timeout", "0.3").err.split())
+    assert "`vespe tool set slow limits.timeout_s=SECONDS`" in told
 
 
 def test_the_log_keeps_arguments_only_when_asked(command: Command, counted: Path) -> None:

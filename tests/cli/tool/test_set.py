@@ -7,9 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
 from tests.support.ondisk import approve_bytes, python_tool
+from vespe.cli.tool import field_options
 from vespe.trust import gate
 
 Command = Callable[..., Any]
@@ -77,6 +79,28 @@ def test_sync_updates_a_table_that_set_has_changed(command: Command, project: Pa
     command("tool", "sync", "k")
     page = (project / ".vespe/tools/tool-k/description.md").read_text(encoding="utf-8")
     assert "| `a` | integer | yes |  | the a |\n| `b` | string | yes |" in page
+
+
+@pytest.mark.parametrize(
+    ("option", "key"),
+    [
+        ("--timeout", "limits.timeout_s=SECONDS"),
+        ("--not-read-only", "annotations.readOnlyHint=false"),
+        ("--url=x", "implementation_details.path=URL"),
+    ],
+)
+def test_an_option_of_create_is_answered_with_its_key(
+    command: Command, tool: Path, option: str, key: str
+) -> None:
+    said = command("tool", "set", "a", option, "5")
+    assert said.code == 2 and f"hint: `vespe tool set NAME {key}`" in said.err
+    assert "--unset" in command("tool", "set", "a", "--unse", "version").err
+
+
+def test_every_option_of_create_that_sets_a_key_has_one(command: Command) -> None:
+    context = click.Context(field_options.field_options(click.Command("x")))
+    names = [name for one in context.command.params for name in (*one.opts, *one.secondary_opts)]
+    assert [name for name in names if not field_options.assignment_of(name)] == []
 
 
 def test_what_is_refused_and_what_is_only_tried_writes_nothing(

@@ -89,6 +89,34 @@ _OPTIONS: Final = (
 )
 
 
+_KEYS: Final = {
+    "--description": "description=TEXT",
+    "--schema": "schema=JSON",
+    "--path": "implementation_details.path=PATH",
+    "--url": "implementation_details.path=URL",
+    "--entrypoint": "implementation_details.entrypoint=NAME",
+    "--method": "implementation_details.entrypoint=NAME",
+    "--args": "implementation_details.args=JSON",
+    "--secret": "secrets='[\"NAME\"]'",
+    "--timeout": "limits.timeout_s=SECONDS",
+    "--tag": "tags='[\"TEXT\"]'",
+    "--example": "examples=JSON",
+    "--set": "KEY=VALUE",
+    **{
+        f"--{wrong}{key.replace('_', '-')}": f"annotations.{name}={value}"
+        for key, (name, _) in _HINTS.items()
+        for wrong, value in (("", "true"), ("not-", "false"))
+    },
+}
+
+
+def assignment_of(option: str) -> str:
+    """Return what `vespe tool set` takes in place of an option of `vespe tool create`, "" where
+    there is nothing.
+    """
+    return _KEYS.get(option, "")
+
+
 def field_options(command: F) -> F:
     """Add the options to a command; their values come as keywords, for `given_fields`."""
     for option in reversed(_OPTIONS):

@@ -1,6 +1,7 @@
 """`vespe tool run`: resolve, trust, check the arguments, run, check the output."""
 
 import sys
+from dataclasses import replace
 
 import click
 from click.core import ParameterSource
@@ -193,10 +194,26 @@ def _nameless(context: click.Context, name: str | None) -> int:
     )
 
 
+def _with_limit(tool: Tool, outcome: Outcome) -> Outcome:
+    """Name the command that raises the limit, for a call of a project's tool that took longer."""
+    error = outcome.error
+    if (
+        error is None
+        or tool.scope != defaults.PROJECT_TOOLS
+        or "limits.timeout_s" not in error.hint
+    ):
+        return outcome
+    hint = (
+        "raise the time limit of one call with --timeout, and of all calls with "
+        f"`vespe tool set {tool.name} limits.timeout_s=SECONDS`"
+    )
+    return replace(outcome, error=replace(error, hint=hint))
+
+
 def _answer(
     tool: Tool, outcome: Outcome, as_json: bool, *, how: str = "", unsaved: bool = False
 ) -> int:
-    status = outcomes.answer(outcome, as_json=as_json)
+    status = outcomes.answer(outcome if as_json else _with_limit(tool, outcome), as_json=as_json)
     is_refused = outcome.error is not None and outcome.error.code == errors.InvalidArguments.code
     if unsaved:
         report.note("no example was saved, because only a call that succeeds becomes one")

@@ -13,7 +13,21 @@ from vespe.models import JsonObject
 from vespe.tools import authoring, changing
 
 
-@click.command("set", epilog="Example: vespe tool set greet limits.timeout_s=30")
+class _Command(click.Command):
+    """Tells who knows the options of `vespe tool create` which keys these are."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            from vespe.cli.tool import field_options
+
+            if key := field_options.assignment_of(error.option_name):
+                error.hint = f"`vespe tool set NAME {key}`"  # type: ignore[attr-defined]
+            raise
+
+
+@click.command("set", cls=_Command, epilog="Example: vespe tool set greet limits.timeout_s=30")
 @click.argument("name")
 @click.argument("assignments", nargs=-1, metavar="[KEY=VALUE...]")
 @click.option("--unset", multiple=True, metavar="KEY", help="Remove a key; repeatable.")

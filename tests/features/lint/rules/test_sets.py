@@ -147,6 +147,21 @@ def test_a_shadowed_tool_confuses_nobody() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("always", "which", "fix"),
+    [
+        (0, "the bridge to the 3 tools alone costs a model about", "raise `tool_budget`"),
+        (1, "the tool that is always exposed costs, with the bridge to the other 2, a mo", "fewer"),
+        (2, "the 2 tools that are always exposed cost, with the bridge to the other 1,", "fewer"),
+    ],
+)
+def test_what_is_sent_past_the_budget_is_named(always: int, which: str, fix: str) -> None:
+    tools = [outline(f"t{number}", size=400, always=number < always) for number in range(3)]
+    budget = next(rule for rule in RULES if rule.code == "sets-budget")
+    ((_, found),) = budget.check(tools, Bounds(tool_budget=5, tools_mode="auto"))
+    assert found.message.startswith(which) and fix in str(found.fix)
+
+
 def test_tools_past_the_budget_are_an_error_about_the_whole_that_names_the_largest() -> None:
     tools = [
         outline("small", size=40),

@@ -64,7 +64,8 @@ _OPTIONS: Final = (
         metavar="M",
         default="",
         help="The model's name. Default: the model of the resumed conversation, otherwise "
-        "`agent.model` or `providers.NAME.model` in your configuration.",
+        "`agent.model` (for the provider `agent.provider`) or `providers.NAME.model` in your "
+        "configuration.",
     ),
     click.option(
         "--script", metavar="FILE", help="The answers of the simulated provider, as JSON or YAML."
@@ -226,9 +227,15 @@ class Wanted:
         else:
             made = provider_class(name)(model, patience=replace(PATIENCE, on_wait=_say_wait))
         if not made.model:
+            own = user.agent.get("provider")
+            of_other = (
+                f"; `agent.model` applies only to `agent.provider` ({own or 'not set'})"
+                if user.agent.get("model") and own != name
+                else ""
+            )
             raise errors.UsageError(
                 "no model is selected",
-                hint=f"--model NAME, or `vespe config set providers.{name}.model NAME`",
+                hint=f"--model NAME, or `vespe config set providers.{name}.model NAME`{of_other}",
             )
         return made
 

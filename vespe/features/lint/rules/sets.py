@@ -187,22 +187,31 @@ def _budget(outlines: Outlines, bounds: Bounds) -> Said:
         return
     largest = sorted(sent.tools, key=lambda outline: -outline.size)[:_LARGEST]
     most = ", ".join(f"{outline.name} {tokens_of(outline.size):,}" for outline in largest)
-    whole, bridged = len(sent.tools) == len(shown), sent.besides > 0
-    which = f"the {len(shown)} available tools cost"
-    if not whole:
-        which = f"the {len(sent.tools)} tools that are always exposed cost"
-        which += f", with the bridge to the other {len(shown) - len(sent.tools)}," * bridged
+    whole = len(sent.tools) == len(shown)
+    fix = "expose fewer tools with `always`, or raise `tool_budget`"
+    if whole:
+        which = f"the {len(shown)} available tools cost"
+        fix = "deactivate a kit, or shorten descriptions"
+    elif not sent.tools:
+        which, fix = f"the bridge to the {len(shown)} tools alone costs", "raise `tool_budget`"
+    else:
+        which = _always_exposed(sent, len(shown))
     yield (
         -1,
         Found(
             message=f"{which} a model about {total:,} tokens "
             f"(characters / {CHARACTERS_PER_TOKEN}), and "
             f"`tool_budget` is {bounds.tool_budget:,}" + (f"; the largest: {most}" if most else ""),
-            fix="deactivate a kit, or shorten descriptions"
-            if whole
-            else "expose fewer tools with `always`, or raise `tool_budget`",
+            fix=fix,
         ),
     )
+
+
+def _always_exposed(sent: "Sent", shown: int) -> str:
+    count, rest = len(sent.tools), shown - len(sent.tools)
+    which = f"the {count} tools that are" if count > 1 else "the tool that is"
+    bridged = f", with the bridge to the other {rest}," * (sent.besides > 0)
+    return f"{which} always exposed cost{'s' * (count == 1)}{bridged}"
 
 
 class Sent(NamedTuple):
