@@ -669,3 +669,12 @@ def test_a_person_is_told_what_denies_a_tool_that_the_model_calls(
     assert f"mark is denied by `approvals.deny` in {own}" in said.err.replace("\n  ", " ")
     messages = json.dumps(said.document["messages"])
     assert "approvals" not in messages and "denied" not in messages
+
+
+def test_the_default_model_of_another_provider_is_named(command: Command, project: Path) -> None:
+    user_config.set_value("agent.provider", "ollama")
+    user_config.set_value("agent.model", "qwen3")
+    said = command("agent", "run", "go", "--provider", "gemini")
+    assert said.code == 2 and "no model is selected" in said.err
+    told = " ".join(said.err.split())
+    assert "`agent.model` applies only to `agent.provider` (ollama)" in told
