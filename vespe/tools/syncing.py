@@ -168,6 +168,18 @@ def _docstrings(found: Synced) -> tuple[str | None, str | None]:
     return now, before
 
 
+def notes_of(found: Synced) -> tuple[str, ...]:
+    """Return sentences on what the function of a tool says and its schema cannot, such as a default
+    that is not of its type.
+    """
+    if not _is_python(found.tool) or found.gone or found.conflict:
+        return ()
+    details = found.document["implementation_details"]
+    path = os.path.join(found.tool.directory or "", str(details["path"]))
+    data = found.files.get(str(details["path"])) or atomic.read_bytes(path)
+    return derive(data.decode("utf-8", "replace"), str(details["entrypoint"]), path=path).notes
+
+
 def _of_template(tool: Tool) -> str | None:
     """Return the description of a new tool of the same type, which nobody has written for this one;
     None where there is none.

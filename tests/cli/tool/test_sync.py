@@ -352,3 +352,14 @@ def test_a_copy_whose_source_is_gone_can_become_the_source(
     assert command(*shlex.split(hint)).code == 0
     said = command("tool", "sync", "greet")
     assert "no longer exists" not in said.err and "every schema matches" in said.err
+
+
+def test_a_default_that_does_not_fit_its_type_is_named(command: Command, project: Path) -> None:
+    source = project / "k.py"
+    source.write_text("def k(deep: bool = True) -> int:\n    return 1\n", encoding="utf-8")
+    command("tool", "create", "k", "--from", "k.py:k")
+    source.write_text("def k(deep: bool = 'hello') -> int:\n    return 1\n", encoding="utf-8")
+    wanted = "deep: its default, 'hello', is not of its type, so the schema has no default"
+    for words in (("--check",), ()):
+        assert wanted in " ".join(command("tool", "sync", "k", *words).err.split())
+    assert wanted in " ".join(command("tool", "create", "k2", "--from", "k.py:k").err.split())

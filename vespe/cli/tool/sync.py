@@ -64,6 +64,8 @@ def command(
     apart = [one for one in found if one.gone or one.conflict]
     for one in apart:
         report.warn(_apart(one, kit))
+    for note in (note for one in changed for note in syncing.notes_of(one)):
+        report.warn(note)
     for one in found:
         if one.docstring and (one in changed or name is not None):
             report.note(_kept_description(one, kit))

@@ -280,15 +280,13 @@ class Inputs:
         try:
             value = self.reader.value(given.default)
         except ValueError:
-            self.notes.append(
-                f"{where} is not a value that JSON can say, so that only the function knows it"
-            )
+            self.notes.append(f"{where} cannot be written as JSON, so the schema has no default")
             return schema
         types = self.reader.types(schema)
         if value is None and types and "null" not in types:
             schema, types = union([schema, {"type": "null"}]), (*types, "null")
         if not fits(value, types):
-            self.notes.append(f"{where} is not of its type, so that only the function knows it")
+            self.notes.append(f"{where} is not of its type, so the schema has no default")
             return schema
         return {**schema, "default": value}
 
