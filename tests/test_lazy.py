@@ -85,6 +85,10 @@ def test_a_pattern_finds_what_a_compiled_one_finds_and_takes_its_flags() -> None
     assert [match[1] for match in found.finditer("abAc")] == ["b", "c"] and found.pattern == r"a(.)"
 
 
+def test_the_text_of_a_pattern_can_be_read_without_compiling_it() -> None:
+    assert pattern("(").pattern == "("
+
+
 def test_a_broken_pattern_says_so_at_its_first_use() -> None:
     with pytest.raises(re.error):
         pattern("(").search("")

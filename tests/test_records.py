@@ -116,6 +116,15 @@ def test_the_first_objects_and_those_after_them_are_made_alike(decorator: Any) -
                 decorator(**OPTIONS)(sized_class())(*args, **kwargs)
 
 
+def test_a_constructor_is_compiled_only_for_a_class_of_many_objects() -> None:
+    made = LATER(**OPTIONS)(sized_class())
+    first = made.__init__
+    for _ in range(16):
+        made(1)
+    assert made.__init__ is first
+    assert made(1, size=2).size == 2 and made.__init__ is not first
+
+
 def test_two_of_equal_values_are_equal_and_what_is_not_compared_does_not_count(made: Any) -> None:
     assert made(1) == made(1, secret="s") and made(1) != made(2) and made(1) != (1, 0, [])
     assert hash(made(1, tags=())) == hash(made(1, tags=(), secret="s"))

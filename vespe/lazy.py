@@ -239,11 +239,11 @@ class _LazyPattern:
     """
 
     def __init__(self, text: Any, flags: int = 0) -> None:
-        self._text = text
+        self.pattern = text
         self._flags = flags
 
     def __getattr__(self, name: str) -> Any:
-        value = getattr(re.compile(self._text, self._flags), name)
+        value = getattr(re.compile(self.pattern, self._flags), name)
         setattr(self, name, value)
         return value
 

@@ -1,19 +1,21 @@
 """Frozen dataclasses that cost a command little: `from vespe.records import dataclass`.
 
 The standard library compiles some six functions for each dataclass while its module is imported,
-about 0.4 ms a class; most commands make no object of most classes. Here `__init__` is compiled when
-the first object is made. The rest comes from the standard library when it is first asked for: how
-two objects compare, what is printed, what `dataclasses.fields` returns.
+about 0.4 ms a class; most commands make no object of most classes, and few of the others. Here the
+fields of the first objects of a class are set one by one, and `__init__` is compiled after those.
+The rest comes from the standard library when it is first asked for: how two objects compare, what
+is printed, what `dataclasses.fields` returns.
 
 With the standard library's dataclasses, `vespe tool list` takes 13 ms more processor time, a shell
-tool 26 and a Python tool 25 (`python -m tests.benchmarks.tricks records`, Python 3.11). Python 3.14
+tool 26 and a Python tool 25 (`python -m tests.benchmarks.tricks records`, Python 3.11). With
+`__init__` compiled at the first object, a shell tool takes 5 ms more, for 36 classes. Python 3.14
 makes annotations when they are asked for; there every class is the standard library's.
 """
 
 import dataclasses
 import inspect
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, Generic
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic
 
 __all__ = ["dataclass", "json_of"]
 
@@ -22,6 +24,10 @@ _RECORDS: Final = (
     {"frozen": True, "slots": True},
     {"frozen": True, "slots": True, "kw_only": True},
 )
+_FEW: Final = 16
+"""So many objects of a class are made before its `__init__` is compiled, which takes as long as
+making 50.
+"""
 _NEW: Final = object()
 """Stands in a signature for a default that is made anew for each object."""
 
@@ -53,10 +59,10 @@ def _record(cls: type, kw_only: bool) -> type:
     # Python 3.14 makes annotations when they are asked for
     if annotations is None or cls.__bases__ not in ((object,), (Generic,)):
         return dataclasses.dataclass(frozen=True, slots=True, kw_only=kw_only)(cls)
-    names = tuple(name for name, hint in annotations.items() if "ClassVar[" not in str(hint))
-    own = {
-        name: value for name, value in vars(cls).items() if name not in ("__dict__", "__weakref__")
-    }
+    names = tuple(name for name, hint in annotations.items() if not _is_of_class(hint))
+    own = dict(vars(cls))
+    for name in ("__dict__", "__weakref__"):
+        own.pop(name, None)
     defaults = {name: own.pop(name) for name in names if name in own}
 
     def plain(**options: bool) -> Any:
@@ -85,14 +91,51 @@ def _record(cls: type, kw_only: bool) -> type:
     return made  # type: ignore[no-any-return]  # it is Any, so that its methods can be set
 
 
-def _first(made: Any, defaults: dict[str, Any], kw_only: bool) -> Any:
-    """Return the `__init__` of the first object, which puts the compiled one in its own place."""
+def _is_of_class(hint: Any) -> bool:
+    if isinstance(hint, str):
+        return "ClassVar[" in hint
+    return hint is ClassVar or getattr(hint, "__origin__", None) is ClassVar
 
-    def __init__(self: object, /, *args: Any, **kwargs: Any) -> None:
-        made.__init__ = _constructor(made, defaults, kw_only)
-        made.__init__(self, *args, **kwargs)
+
+def _first(made: Any, defaults: dict[str, Any], kw_only: bool) -> Any:
+    """Return the `__init__` of the first objects, which then puts the compiled one in its place."""
+    fields = (value for value in defaults.values() if isinstance(value, dataclasses.Field))
+    left = _FEW if all(field.init for field in fields) else 0
+
+    def __init__(self: Any, /, *args: Any, **kwargs: Any) -> None:
+        nonlocal left
+        left -= 1
+        is_plain = left >= 0 and not (args and kw_only)
+        values = _values(made.__slots__, defaults, args, kwargs) if is_plain else None
+        if values is None:
+            made.__init__ = _constructor(made, defaults, kw_only)
+            made.__init__(self, *args, **kwargs)
+            return
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+        if hasattr(made, "__post_init__"):
+            self.__post_init__()
 
     return __init__
+
+
+def _values(
+    names: Sequence[str], defaults: dict[str, Any], args: Sequence[Any], kwargs: dict[str, Any]
+) -> dict[str, Any] | None:
+    """Return what each field is set to, or None where the arguments are wrong."""
+    values = dict(zip(names, args, strict=False)) | kwargs
+    if len(values) < len(args) + len(kwargs):
+        return None
+    for name in names:
+        if name not in values:
+            value = defaults.get(name, dataclasses.MISSING)
+            if isinstance(value, dataclasses.Field):
+                make = value.default_factory
+                value = value.default if make is dataclasses.MISSING else make()
+            if value is dataclasses.MISSING:
+                return None
+            values[name] = value
+    return values if len(values) == len(names) else None
 
 
 def _later(name: str, plain: Callable[..., Any]) -> Callable[..., Any]:

@@ -27,6 +27,7 @@ TRICKS = {
         "    dataclass = _dataclass",
         "    from dataclasses import dataclass",
     ),
+    "first objects by hand": ("records.py", "_FEW: Final = 16", "_FEW: Final = 0"),
     "jsonschema_rs without mail": (
         "lazy.py",
         'with _without_mail() if self.__name__ == "jsonschema_rs" else contextlib.nullcontext():',

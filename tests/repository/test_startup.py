@@ -48,9 +48,14 @@ NOT_FOR_A_CALL |= {
     "packaging",
     "bz2",
     "vespe.adapters",
+    "vespe.calls.kept_policies",
+    "vespe.calls.program_place",
+    "vespe.cli.questions",
     "vespe.documents.redaction",
     "vespe.files.kept_directories",
+    "vespe.files.watch",
     "vespe.processes.keeper",
+    "vespe.schemas.answers",
     "vespe.features.examples.examples",
 }
 PROBE = """

@@ -1,5 +1,6 @@
 """Trust in a process that lives."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -36,3 +37,32 @@ def test_p2_bytes_that_were_approved_are_looked_at_each_time(home: Path, tmp_pat
 def test_the_callers_word_needs_no_approval(home: Path, tmp_path: Path) -> None:
     (tmp_path / ".vespe").mkdir()
     assert LiveTrust(read_config(tmp_path), environ={}, trusted=True).check().kind == "flag"
+
+
+def test_a_grant_of_the_environment_ends_with_the_variable(home: Path, tmp_path: Path) -> None:
+    (tmp_path / ".vespe").mkdir()
+    environ = {"VESPE_TRUSTED_PATHS": str(tmp_path)}
+    time.sleep(0.2)  # what is older than that is kept
+    live = LiveTrust(read_config(tmp_path), environ=environ)
+    assert [live.check().kind for _ in range(3)] == ["environment"] * 3
+    assert live.kept() is not None
+    for value in ("", "/elsewhere"):
+        environ["VESPE_TRUSTED_PATHS"] = value
+        with pytest.raises(NotTrusted):
+            live.check()
+    environ["VESPE_TRUSTED_PATHS"] = str(tmp_path)
+    assert live.check().kind == "environment"
+
+
+def test_a_grant_of_a_place_needs_no_variable(home: Path, tmp_path: Path) -> None:
+    found_project(tmp_path)
+    environ = {"VESPE_TRUSTED_PATHS": str(tmp_path)}
+    time.sleep(0.2)
+    live = LiveTrust(read_config(tmp_path), environ=environ)
+    assert live.check().kind == "environment"
+    del environ["VESPE_TRUSTED_PATHS"]
+    assert [live.check().kind for _ in range(3)] == ["place"] * 3
+    gate.untrust(tmp_path)
+    environ["VESPE_TRUSTED_PATHS"] = "/elsewhere"
+    with pytest.raises(NotTrusted):
+        live.check()

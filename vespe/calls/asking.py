@@ -16,7 +16,6 @@ from typing import Any, Final, Literal, TypeAlias, cast
 
 from vespe.calls import in_process
 from vespe.calls.in_process import Bounds, FunctionImplementation, Pause
-from vespe.calls.program_place import waiting_for_person
 from vespe.calls.secrets import redact
 from vespe.documents import strict_json
 from vespe.documents.escaping import inert
@@ -34,7 +33,6 @@ from vespe.files.digests import sha256
 from vespe.models import JsonObject
 from vespe.processes.ask_channel import MAX_LINE
 from vespe.records import dataclass
-from vespe.schemas import answers
 
 ASK_TIMEOUT_S: Final = 600.0
 """How long a person has for one question. The deadline of the call stands still meanwhile."""
@@ -290,6 +288,8 @@ class CallQuestions:
                 f"{self._tool!r} asked a question whose name is not a string of 1 to {_NAME} "
                 "characters"
             )
+        from vespe.schemas import answers
+
         if problem := answers.problem_of_schema(schema):
             raise ToolExecutionError(
                 f"{self._tool!r} asked for an answer that cannot be entered in a form: {problem}",
@@ -301,6 +301,10 @@ class CallQuestions:
         return made if name else replace(made, key=f"question-{made.digest[:12]}")
 
     def _put(self, question: ToolQuestion, leave: "Leave") -> PersonReply:
+        # most calls ask nothing, and a command would wait for what they need to ask
+        from vespe.calls.program_place import waiting_for_person
+        from vespe.schemas import answers
+
         for _ in range(_TRIES):
             with self.pause, waiting_for_person():
                 reply = self._answer(question, leave)

@@ -9,11 +9,10 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from vespe.calls.kept_policies import policy_for
 from vespe.calls.secrets import secret_files
 from vespe.errors import (
     InvalidDocument,
@@ -35,7 +34,6 @@ from vespe.processes.sandbox.protected import find_protected, holds, homes
 from vespe.projects import user_config
 from vespe.tool_types import Context, type_of, wants_to_be_kept
 from vespe.tools.permissions import permissions_of
-from vespe.tools.python.script_metadata import read_metadata
 
 
 @contextlib.contextmanager
@@ -74,7 +72,7 @@ def confine(tool: Tool, context: Context, *, setting: str) -> Iterator[Context]:
         root = os.path.realpath(context.project_root)
         found = _repositories(root, permissions)
         # Who makes one call alone has nothing of noting what a policy was made of.
-        make = policy if context.workers is None else policy_for
+        make = policy if context.workers is None else _policy_for()
         where = _surroundings(tool, context, scratch, found)
         made = make(machine(), level, permissions, where, connect=reach.connect)
         made = _looking(made, root, found)
@@ -253,6 +251,12 @@ def _is_served(tool: Tool) -> bool:
     return tool.implementation is not None and type_of(tool.implementation.type).keeps_session
 
 
+def _policy_for() -> Callable[..., Policy]:
+    from vespe.calls.kept_policies import policy_for  # a command with one call would import it, too
+
+    return policy_for
+
+
 def _kept_directory(tool: Tool, context: Context) -> str | None:
     """Return the temporary directory of what lives longer than the call; None where nothing
     does.
@@ -318,6 +322,8 @@ def forks_calls(tool: Tool, context: Context) -> bool:
 @functools.lru_cache(256)
 def _has_dependencies(path: str, stamp: tuple[int, ...]) -> bool:
     """Whether a script names packages, as long as its file stays as it is."""
+    from vespe.tools.python.script_metadata import read_metadata
+
     try:
         return bool(read_metadata(atomic.read_bytes(path), path=path).dependencies)
     except (InvalidDocument, StorageError):

@@ -22,7 +22,7 @@ _MOST_REMOVED = 16
 
 def is_private_copy(path: str) -> bool:
     """Whether a path leads into such a copy, which is gone when the call is over."""
-    return re.search(r"/\.vespe-[0-9a-f]{24}\.tmp(/|$)", path) is not None
+    return "/.vespe-" in path and bool(re.search(r"/\.vespe-[0-9a-f]{24}\.tmp(/|$)", path))
 
 
 @contextlib.contextmanager

@@ -176,7 +176,8 @@ def _at_once(root: str, names: Collection[str] | None, directories: list[str]) -
 
 def _named(root: str, here: Collection[str] = NAMES) -> Iterator[str]:
     yield from (f"{root}/{name}" for name in NAMES if name in here)
-    for path in _SUBMODULE.findall(_text(f"{root}/.gitmodules")):
+    modules = _text(f"{root}/.gitmodules")
+    for path in _SUBMODULE.findall(modules) if modules else ():
         if ".." not in path.split("/") and not os.path.isabs(path):
             yield f"{root}/{path}/.git"
     trees = f"{root}/.git/worktrees"

@@ -43,12 +43,12 @@ class LiveTrust:
 
     def kept(self, tool_directory: str | None = None) -> gate.Grant | None:
         """Return the grant that was given before, where all that it rests on is as it was then."""
-        known = self._kept.get(tool_directory)
-        return (
-            known[0]
-            if known is not None and known[2] == self._listed() and known[1].hold()
-            else None
-        )
+        if (known := self._kept.get(tool_directory)) is None:
+            return None
+        grant, held, listed = known
+        # The variable gives grants and takes none that rests on something else; to read it takes
+        # as long as all of the rest.
+        return grant if (listed is None or listed == self._listed()) and held.hold() else None
 
     def check(self, tool_directory: str | None = None) -> gate.Grant:
         """Return the grant under which the tool in `tool_directory` may run now; raises as
@@ -71,7 +71,8 @@ class LiveTrust:
             and grant.kind != "tool"
             and are_settled(found for _, found in places)
         ):
-            self._kept[tool_directory] = grant, Held(places, self._watch), listed
+            rests_on = listed if grant.kind == "environment" else None
+            self._kept[tool_directory] = grant, Held(places, self._watch), rests_on
         return grant
 
     def stamps(self) -> tuple[Stamp, ...]:

@@ -7,9 +7,10 @@ import click
 from click.core import ParameterSource
 
 from vespe import defaults, errors, features
+from vespe.calls.asking import Asker
 from vespe.calls.path import CallPath, refused
 from vespe.calls.registry import ToolRegistry
-from vespe.cli import options, outcomes, questions, report
+from vespe.cli import options, outcomes, report
 from vespe.cli.tool import arguments
 from vespe.cli.waiting import waiting
 from vespe.defaults import MAX_TIMEOUT_S
@@ -106,7 +107,7 @@ def command(
         trusted=trusted,
         keep_arguments=log_arguments,
         progress=report.note,
-        asker=questions.asker(),
+        asker=_asker(),
     )
     tool = path.tool(name)
     try:
@@ -181,6 +182,15 @@ def _how(tool: Tool, given: JsonObject | bytes, outcome: Outcome) -> str:
     return arguments.misread(
         tool, given, [pointer.split("/")[1] for pointer in pointers if pointer]
     )
+
+
+def _asker() -> Asker | None:
+    """Return what asks on the terminal what tools ask, or None where nobody can be asked."""
+    if not options.interactive():
+        return None
+    from vespe.cli import questions
+
+    return questions.answer
 
 
 def _page(context: click.Context) -> int:

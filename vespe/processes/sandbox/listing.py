@@ -5,7 +5,7 @@ nothing that is made later. So a directory that could hold a protected place is 
 """
 
 import os
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Set
 from typing import Final
 
 from vespe.lazy import pattern
@@ -53,21 +53,23 @@ def above(places: Iterable[str]) -> set[str]:
     """Return all the directories that hold any of these places."""
     found: set[str] = set()
     for path in places:
-        while path != "/" and (path := os.path.dirname(path)) not in found:
+        # `os.path.dirname` takes three times as long, and there are some hundreds
+        while path != "/" and (path := path[: path.rfind("/")] or "/") not in found:
             found.add(path)
     return found
 
 
-def without(path: str, holes: Set[str], split: Set[str]) -> Iterator[Entry]:
+def without(path: str, holes: Set[str], split: Set[str]) -> list[Entry]:
     """Return what there is beneath a path but for holes; what holds no hole is returned whole.
     `split` is `above(holes)`, of which a listing alone says what is there.
     """
     if path not in split:
-        yield path, True
-        return
-    for child, is_directory in entries(path):
-        if child not in holes:
-            if is_directory and child in split:
-                yield from without(child, holes, split)
-            elif not (child.endswith(".tmp") and _IS_OF_A_CALL(child)):
-                yield child, is_directory
+        return [(path, True)]
+    found: list[Entry] = []
+    for entry in entries(path):
+        child, is_directory = entry
+        if child in split and is_directory and child not in holes:
+            found += without(child, holes, split)
+        elif child not in holes and not (child.endswith(".tmp") and _IS_OF_A_CALL(child)):
+            found.append(entry)
+    return found

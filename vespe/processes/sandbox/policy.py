@@ -118,7 +118,7 @@ def policy(
     apart = level == "namespaces" and machine.processes == 0
     message = {
         "made": [],
-        "rules": [(os.fsencode(path), rights) for path, rights in files.rules()],
+        "rules": files.encoded_rules(),
         "handled": sum(bits for version, bits in _VERSIONS if version <= machine.landlock),
         "scoped": _SCOPES if machine.landlock >= 6 else 0,
         "capabilities": _KEPT_BY_ROOT,
@@ -149,7 +149,7 @@ def policy(
 
 
 def _seatbelt(permissions: Permissions, where: ToolSurroundings, files: "_Files") -> Policy:
-    rules = [(os.fsencode(path), rights) for path, rights in files.rules()]
+    rules = files.encoded_rules()
     profile = seatbelt.profile(
         hidden=files.hidden if permissions.read is None else (*homes(), *files.hidden),
         readable=[
@@ -346,6 +346,7 @@ class _Files:
         covered = [hole for hole in self.hidden if hole not in self._covered]
         self._bare = _Holes(("/dev", *covered)) if mounts else self._holes
         self._listed: set[str] = set()
+        self._found: dict[str, tuple[str, ...]] = {}
 
     def _executed(self) -> Iterator[str]:
         """Return what of the project others take commands from, whether it is there or not."""
@@ -419,6 +420,12 @@ class _Files:
         """Whether a repository that is made in the project later can be written."""
         return any(holds(self._root, place) or holds(place, self._root) for place in self._written)
 
+    def encoded_rules(self) -> list[tuple[bytes, int]]:
+        """Return `rules` with the paths as the system knows them."""
+        rules = list(self.rules())
+        paths = os.fsencode("\0".join(path for path, _ in rules)).split(b"\0")  # all at once
+        return [(path, rights) for path, (_, rights) in zip(paths, rules, strict=True)]
+
     def rules(self) -> Iterator[tuple[str, int]]:
         """Return paths with the rights that there are beneath each; those of several rules add
         up.
@@ -485,7 +492,13 @@ class _Files:
             if not name.startswith((self._root, self._where.project))
             or self._places.find(name).path
         )
-        return (path for path in search_path(os.pathsep.join(kept)) if path != self._root)
+        return (path for path in self._search(os.pathsep.join(kept)) if path != self._root)
+
+    def _search(self, path: str) -> tuple[str, ...]:
+        """Return what `search_path` does, asked once for each PATH."""
+        if path not in self._found:
+            self._found[path] = search_path(path)
+        return self._found[path]
 
     def mounts(self) -> dict[str, Any]:
         """Return what is writable, what in it is kept as it is, what is hidden, and what of that is
@@ -539,7 +552,7 @@ class _Files:
             *_scripts(self._where.command, place),
             *filter(self._may_start, self._started()),
             *homes(),
-            *search_path(self._where.path),
+            *self._search(self._where.path),
             os.path.dirname(_PACKAGE),
         )
         beneath = [path for path in seen if holds(place, path) and looked.lexists(path)]
@@ -589,10 +602,11 @@ class _Files:
                 self._listed.add(path)
                 yield path, rights & READ_DIR
             looked.note(path)
-            yield from (
-                (part, rights if is_directory else rights & _OF_FILES)
+            of_files = rights & _OF_FILES
+            yield from [
+                (part, rights if is_directory else of_files)
                 for part, is_directory in listing.without(path, holes.places, holes.above)
-            )
+            ]
 
 
 class _Holes:

@@ -14,10 +14,9 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
-from vespe.lazy import pattern
-
 _TABLE: Final = "/proc/net/unix"
-_BOUND: Final = pattern(rb"(?m)^(?:\S+ +){7}(/.*)$")
+_BEFORE: Final = 7
+"""How many words of a line stand before the path."""
 _MOST_NAMED: Final = 8
 _CHUNK: Final = 1 << 16
 _NAME_SERVICES: Final = (
@@ -82,7 +81,9 @@ def bound() -> frozenset[str]:
         return frozenset()
     finally:
         os.close(table)
-    return frozenset(map(os.fsdecode, _BOUND.findall(said)))
+    lines = (line.split(None, _BEFORE) for line in said.split(b"\n") if b" /" in line)
+    found = (words[_BEFORE] for words in lines if len(words) > _BEFORE)
+    return frozenset(os.fsdecode(path) for path in found if path.startswith(b"/"))
 
 
 def _is_reached(path: str) -> bool:
