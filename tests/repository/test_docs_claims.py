@@ -153,9 +153,12 @@ def test_figures_in_sentences_are_those_of_the_kept_runs() -> None:
     ) in page("docs/adapters.md")
     changed = kept("mutations")
     assert changed["missed"] == changed["ran"] == []
-    assert f"Of {changed['tried']} changes, `vespe kit verify` noticed all" in page(
-        "docs/reliability.md"
-    )
+    reliability = page("docs/reliability.md")
+    assert f"Of {changed['tried']} changes, `vespe kit verify` noticed all" in reliability
+    for name, how in (("concurrency", ""), ("kills", ", killed at random")):
+        found = kept(name)
+        made = f"| {found['mutations']} | {found['kills']} | {len(found['lost'])} |"
+        assert f"| 16 processes × 50{how} {made}" in reliability
 
 
 def test_the_bridge_costs_as_little_as_its_page_says() -> None:
