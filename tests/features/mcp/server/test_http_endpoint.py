@@ -26,7 +26,6 @@ from tests.support.ondisk import PATIENCE_S, python_tool
 from vespe import Project, report_message, report_progress
 from vespe.features.mcp.server import http_exchange, revisions
 from vespe.features.mcp.server.http_endpoint import AdmittedRequest, Endpoint
-from vespe.features.mcp.server.http_exchange import JSON_S
 from vespe.features.mcp.server.tools import ServedTools
 from vespe.models import JsonObject
 from vespe.projects import user_config
@@ -641,9 +640,8 @@ def test_a_tool_that_asks_late_a_client_that_cannot_ask_ends_the_stream_with_the
     """Once the stream of events has begun, its status is sent, and the error is its last event."""
 
     def choose() -> str:
-        time.sleep(10 * JSON_S)
-        schema = {"type": "object", "properties": {"c": {"type": "string"}}, "required": ["c"]}
-        return str(vespe.ask("Which color?", schema)["c"])
+        report_progress(1, 2)
+        return str(vespe.ask("Which color?", COLOR)["c"])
 
     async def whole() -> None:
         made = Project(project)
@@ -653,12 +651,15 @@ def test_a_tool_that_asks_late_a_client_that_cannot_ask_ends_the_stream_with_the
             meta = {
                 "io.modelcontextprotocol/protocolVersion": "2026-07-28",
                 "io.modelcontextprotocol/clientCapabilities": {},
+                "progressToken": "p",
             }
             params = {"name": "choose", "arguments": {}, "_meta": meta}
             call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
             headers = {"mcp-method": "tools/call", "mcp-name": "choose"}
-            answer = await client.send(call, **headers)
+            told = await client.send(call, **headers)
+            assert told["method"] == "notifications/progress"
             assert (client.kind, client.status) == ("text/event-stream", 200)
+            answer = client.messages.get_nowait()
             assert answer["error"]["code"] == -32021
             needed = answer["error"]["data"]["requiredCapabilities"]
             assert needed == {"elicitation": {"form": {}}}
