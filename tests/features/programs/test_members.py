@@ -74,6 +74,9 @@ def test_what_a_value_has_is_never_refused_and_what_none_has_always_is() -> None
         ("n = 3\nn.real", "`int` has no attribute `real` in a program"),
         ("(1.5).as_integer_ratio()", "`float` has no method `as_integer_ratio` in a program"),
         ("range(3).index(1)", "`range` has no method `index` in a program"),
+        ("read_file.__name__", "`function` has no attribute `__name__` in a program"),
+        ("def f(): pass\nf.__doc__", "`function` has no attribute `__doc__` in a program"),
+        ("(1).__class__", "no attribute `__class__` in a program: use `type(x)`"),
         ("b'a'.expandtabs()", "`bytes` has no method `expandtabs` in a program"),
         ("from datetime import datetime as d\nd.utcnow()", "use `datetime.now(timezone.utc)`"),
         (
@@ -129,6 +132,7 @@ def test_a_name_that_a_value_lacks_is_refused_and_nothing_runs(code: str, said: 
         "x = 'a'\nx = [1]\nx.count(1)",
         "x = [1]\ndef f(x): return x.n\nclass C:\n    n = 1\nf(C())",
         "str = [1]\nstr.count(1)",
+        "import functools\n@functools.cache\ndef f(): return 1\nf.cache_info().misses + f()",
         "dict.fromkeys('a')\n1",
         "import itertools\nf = itertools.chain.from_iterable\nlist(f([[1]]))[0]",
         "from decimal import Decimal, getcontext\ngetcontext().prec = 5\nint(Decimal('1').sqrt())",

@@ -27,6 +27,7 @@ KINDS: Final = {
     "frozenset": "frozenset()",
     "tuple": "(1,)",
     "range": "range(3)",
+    "function": "function",
 }
 """A value of each kind that a program shows by its syntax."""
 _OTHERS: Final = (
@@ -37,7 +38,7 @@ _OTHERS: Final = (
     *("datetime.timedelta(1)", "datetime.timezone.utc", "re.match('a', 'a')", "re.compile('a')"),
     *("decimal.Decimal(1)", "decimal.Decimal(1).as_tuple()", "decimal.getcontext()"),
     *("collections.Counter('a')", "collections.defaultdict(list)", "collections.deque([1])"),
-    *("pair(1, 2)", "pair", "Data(1)", "Data", "Plain()", "Plain", "Plain().run", "function"),
+    *("pair(1, 2)", "pair", "Data(1)", "Data", "Plain()", "Plain", "Plain().run"),
     *("awaited()", "lambda: 1", "len", "hashlib.sha256(b'a')", "hashlib.shake_128(b'a')"),
     *("hashlib.blake2b(b'a')", "random.Random(1)", "itertools.chain([])", "itertools.count()"),
     *("functools.partial(len)", "functools.lru_cache(function)", "functools.cache(function)"),

@@ -70,6 +70,7 @@ KINDS: Final = {
         "frozenset": f"{_FROZEN} union",
         "tuple": "count index",
         "range": "",
+        "function": "",
     }.items()
 }
 """The methods of the kinds of values that a program can show by its syntax. These have nothing that
@@ -78,7 +79,7 @@ can be read.
 CLASSES: Final = {
     kind: frozenset(("fromkeys",) if kind == "dict" else ("fromhex",) if kind == "bytes" else ())
     for kind in KINDS
-    if kind != "NoneType"
+    if kind not in ("NoneType", "function")
 }
 """The methods of their classes: `str.upper(x)` is no call that the interpreter has."""
 VALUES: Final = frozenset(_READ.split())
@@ -136,12 +137,16 @@ class Lacking:
         return f"{self.message}: {self.hint}" if self.hint else self.message
 
 
-def lacking(tree: ast.Module, scopes: Scopes) -> tuple[Lacking, ...]:
-    """Return the names in a program that its values have not, as far as that is certain."""
+def lacking(
+    tree: ast.Module, scopes: Scopes, functions: Collection[str] = ()
+) -> tuple[Lacking, ...]:
+    """Return the names in a program that its values have not, as far as that is certain.
+    `functions` are tools, which have no more than other functions.
+    """
     own = _Own(tree, scopes)
     if own.is_open:
         return ()
-    judging = _Judging(scopes, own)
+    judging = _Judging(scopes, own, functions)
     judging.visit(tree)
     return tuple(judging.found)
 
@@ -273,8 +278,8 @@ def _root(node: ast.expr) -> str:
 class _Judging(ast.NodeVisitor):
     """Finds the names that values have not, where a program does not provide for that."""
 
-    def __init__(self, scopes: Scopes, own: _Own) -> None:
-        self._scopes, self._own = scopes, own
+    def __init__(self, scopes: Scopes, own: _Own, functions: Collection[str]) -> None:
+        self._scopes, self._own, self._functions = scopes, own, functions
         self.found: list[Lacking] = []
         self._called: set[int] = set()
         """What is called, by `id`."""
@@ -349,7 +354,7 @@ class _Judging(ast.NodeVisitor):
             given = "y" if shown == "x" else "x"
             hint = f"use `lambda {given}: {shown}.{name}({given})`"
             self._say(node, f"the method `{name}` can only be called, not passed", hint)
-        elif (kind := self._kind(receiver)) and is_plain and name not in KINDS[kind]:
+        elif (kind := self._kind(receiver)) and name != "__exit__" and name not in KINDS[kind]:
             what = "method" if called else "attribute"
             self._say(node, f"`{kind}` has no {what} `{name}` in a program", INSTEAD.get(name, ""))
 
@@ -374,7 +379,8 @@ class _Judging(ast.NodeVisitor):
     def _kind(self, node: ast.expr) -> str:
         """Return the kind of a value where it is certain, or ""."""
         if isinstance(node, ast.Name):
-            return self._scopes.literal(node)
+            is_tool = node.id in self._functions
+            return "function" if is_tool else self._scopes.literal(node)
         if isinstance(node, ast.Call):
             return self._class(node.func)
         return literal_kind(node)

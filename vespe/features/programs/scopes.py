@@ -174,7 +174,7 @@ class Scopes(ast.NodeVisitor):
         self._comprehension(node.generators, node.key, node.value)
 
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-        self._bind(node.name)
+        self._bind(node.name, _OTHER if node.decorator_list else f"{_LITERAL}function")
         self._all(node.decorator_list)
         with self._within("types"):
             self._types(node)

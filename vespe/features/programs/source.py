@@ -273,7 +273,7 @@ class _Reading(ast.NodeVisitor):
         try:
             if isinstance(node, ast.Module):
                 self._scopes = Scopes(node)
-                self.lacking = lacking(node, self._scopes)
+                self.lacking = lacking(node, self._scopes, self._functions)
             super().visit(node)
         except RecursionError:
             if not isinstance(node, ast.Module):
