@@ -257,10 +257,11 @@ class ProgramRun:
         arguments = arguments_of(tool, name, packed)
         self.made += 1
         if self.made > self.max_calls:
+            said = "1 call" if self.max_calls == 1 else f"{self.max_calls} calls"
             raise ProgramStopped(
                 Failure(
                     code="max_calls",
-                    message=f"the program was ended: it may make {self.max_calls} calls",
+                    message=f"the program was ended: it may make {said}",
                     details={"calls": self.max_calls},
                 )
             )

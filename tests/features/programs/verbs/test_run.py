@@ -69,7 +69,8 @@ def test_a_program_that_fails_and_one_that_is_late(command: Command, fed: Comman
     done = fed("while True: pass", "--timeout", "0.2")
     assert done.code == 124
     done = fed("one()\none()", "--max-calls", "1")
-    assert done.code == 1 and "it may make 1 calls" in done.err
+    assert done.code == 1 and "it may make 1 call\n" in done.err
+    assert "hint: raise the limit with --max-calls" in done.err
     assert command("program", "run", "not-there.py").code == 1
 
 

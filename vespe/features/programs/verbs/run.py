@@ -80,7 +80,8 @@ def _answer(outcome: Outcome, file: str, *, as_json: bool) -> int:
         elif problems := outcome.error.details.get("problems"):
             explain(problems, file)
         else:
-            report.error(outcome.error.message, outcome.error.hint)
+            hint = "raise the limit with --max-calls" if outcome.error.code == "max_calls" else ""
+            report.error(outcome.error.message, outcome.error.hint or hint)
         if outcome.output_file:
             report.note(f"{outcomes.kept(outcome)} is in {outcome.output_file}")
     return boundary.CODES.get(outcome.error.code, boundary.EXIT_FAILED) if outcome.error else 0
