@@ -28,14 +28,16 @@ def tools(tmp_path: Path) -> Path:
     return made
 
 
-@pytest.fixture(params=["told", "looked at"])
+@pytest.fixture(params=["told at once", "told", "looked at"])
 def watched(
     request: pytest.FixtureRequest, tools: Path, monkeypatch: pytest.MonkeyPatch
 ) -> WatchedTools:
     """Give the tools as somebody knows them who asked twice, and who is told or has to look."""
-    if request.param == "told":
+    if request.param != "looked at":
         monkeypatch.setattr(watched_tools, "_WORTH", 1)
     made = WatchedTools(Watch())
+    if request.param == "told at once":
+        made.watch_at_once()
     made.take([str(tools)])
     assert all(made.refresh(exact=True) for _ in range(3))
     return made
@@ -116,6 +118,35 @@ def test_what_comes_is_watched_too(watched: WatchedTools, tools: Path) -> None:
     assert watched.version > before[0] and watched.names > before[1]
     assert watched.changed_since(before[0]) == [str(tools / "tool-c")]
     assert watched.stamps(str(tools / "tool-c"))[1] is not None
+
+
+def test_who_is_told_at_once_looks_at_each_config_once(
+    tools: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watched_tools, "_WORTH", 1)
+    (tools / "tool-without").mkdir()
+    made = WatchedTools(Watch())
+    made.watch_at_once()
+    made.take([str(tools)])
+    assert made.refresh(exact=True)
+    first, looked = made.version, made.looked(str(tools))
+    assert looked is not None and {uid: rows[0] is None for uid, rows in looked.items()} == {
+        "tool-a": True,
+        "tool-b": True,
+        "tool-without": False,
+    }
+    assert all(made.refresh(exact=True) for _ in range(3)) and made.version == first
+    (tools / "tool-b/config.json").write_text("{}", encoding="utf-8")
+    assert made.refresh(exact=True)
+    assert made.changed_since(first) == [str(tools / "tool-b")] and made.looked(str(tools)) is None
+
+
+def test_few_tools_are_not_watched_at_once(tools: Path) -> None:
+    made = WatchedTools(Watch())
+    made.watch_at_once()
+    made.take([str(tools)])
+    made.refresh(exact=True)
+    assert None not in made.stamps(str(tools / "tool-a"))
 
 
 def test_a_second_change_within_one_tick_of_the_clock_is_another_version(
@@ -236,6 +267,6 @@ def test_other_directories_are_taken_without_losing_what_is_known(
     watched.refresh(exact=True)
     assert watched.version > before and watched.changed_since(before) is None
     assert None not in (
-        *watched.stamps(str(tools / "tool-a")),
-        *watched.stamps(str(tmp_path / "kit/tool-k")),
+        watched.stamps(str(tools / "tool-a"))[1],
+        watched.stamps(str(tmp_path / "kit/tool-k"))[1],
     )

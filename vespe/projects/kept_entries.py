@@ -104,7 +104,7 @@ def _scanned(
     scope: Scope, digests: dict[str, str], looked: Mapping[str, Stamps] | None
 ) -> dict[str, Entry]:
     try:
-        found = catalog.scan(
+        return catalog.scan_entries(
             scope.directory,
             scope=scope.name,
             kit_id=scope.kit_id,
@@ -113,4 +113,3 @@ def _scanned(
         )
     except StorageError:
         return {}  # one of the workspace's warnings says so
-    return dict(found.found)

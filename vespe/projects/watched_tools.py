@@ -11,8 +11,8 @@ What does not work:
 
 - To believe what is told alone: a write through a mapping, or through a hard link elsewhere, is not
   told. So each look takes a few tools more, in turn, whatever was told.
-- To watch from the first look on: a program that makes one call, and a server before its first
-  list, would wait for it.
+- To watch from the first look on: a program that makes one call would wait for it. A server lists
+  its tools soon: with 1,000 of them or more it watches at once, since it would look twice else.
 - Stamps of what was written within the last 0.1 s (see `files/stamps.py`): where nobody tells,
   these count as changed at each look until they are older.
 
@@ -23,7 +23,7 @@ macOS) each tool is looked at, and who asks often shares one look over some time
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
 from typing import Final, TypeAlias
 
@@ -32,7 +32,9 @@ from vespe.files.stamps import Stamp, are_settled, stamp
 from vespe.files.watch import MODIFIED, Watch
 
 Stamps: TypeAlias = tuple[Stamp, Stamp]
-"""Of a tool's directory, which tells of files that come and go, and of its config.json."""
+"""Of a tool's directory, which tells of files that come and go, and of its config.json. Of a
+directory that was told of before it was looked at the first time the config.json's is enough.
+"""
 _WORTH: Final = 1_000
 """Linux is asked to tell once so many tools have been looked at: loading what asks it takes longer
 than that with a few tools.
@@ -47,23 +49,37 @@ _NOTHING: Final[Stamps] = (None, None)
 
 
 class _Place:
-    """The tools in one directory. `untold` are those of which only looking tells, None for all."""
+    """The tools in one directory. `untold` are those of which only looking tells, None for all.
+    `is_short` says that `rows` lack the stamps of the directories that are told of, and `whole` in
+    which look all of them were looked at.
+    """
 
-    __slots__ = ("directory", "identity", "rows", "untold")
+    __slots__ = ("directory", "identity", "is_short", "rows", "untold", "whole")
 
     def __init__(self, directory: str) -> None:
         self.directory = directory
         self.identity: tuple[int, int] | None = None
         self.rows: dict[str, Stamps] = {}
         self.untold: set[str] | None = None
+        self.is_short, self.whole = False, 0
 
     def is_replaced(self) -> bool:
         """Whether there is another directory now."""
         return _identity(self.directory) != self.identity
 
-    def is_on_same_device(self, found: Stamp) -> bool:
+    def is_on_same_device(self, *found: Stamp) -> bool:
         """Whether what was looked at is no other file system's, which may change elsewhere."""
-        return found is None or (self.identity is not None and found[0] == self.identity[0])
+        return all(
+            one is None or (self.identity is not None and one[0] == self.identity[0])
+            for one in found
+        )
+
+    def look(self, uid: str, *, told: bool) -> Stamps:
+        """Look at a tool, in the way that its row was made."""
+        path, row = f"{self.directory}/{uid}", self.rows.get(uid)
+        config = stamp(f"{path}/{defaults.CONFIG_FILE}")
+        is_short = told and config is not None and self.is_short and (row is None or row[0] is None)
+        return None if is_short else stamp(path), config
 
 
 class WatchedTools:
@@ -75,7 +91,8 @@ class WatchedTools:
     """
 
     def __init__(self, watch: Watch) -> None:
-        self.version = self.names = 0
+        self.version = self.names = self._looks = 0
+        self._at_once = False
         self._watch = watch
         self._lock = threading.RLock()
         self._places: dict[str, _Place] = {}
@@ -100,6 +117,12 @@ class WatchedTools:
                 self._any_changed()
                 self._turns, self._covered, self._seen = iter(()), 0, 0
                 self._due = self._exact_until = 0.0
+
+    def watch_at_once(self) -> None:
+        """Have Linux asked to tell from the first look on, where there are many tools: for who
+        looks again soon.
+        """
+        self._at_once = True
 
     def refresh(self, *, exact: bool = False, seen: int | None = None) -> bool:
         """Take in what happened, and say whether that is `firm`. `seen` is the watch's number,
@@ -128,7 +151,9 @@ class WatchedTools:
         last look; None where that may have gone by what was told.
         """
         place = self._places.get(directory)
-        return None if place is None or place.untold is not None else place.rows
+        if place is None or (place.untold is not None and place.whole != self._looks):
+            return None
+        return place.rows
 
     def stands(self, tool_directory: str) -> bool:
         """Say whether the config.json of a tool is as it was when it was looked at: where nobody
@@ -151,6 +176,7 @@ class WatchedTools:
         with self._lock:
             started, self._now_ns = time.monotonic(), time.time_ns()
             was_interrupted, self._is_looking = self._is_looking, True
+            self._looks += 1
             seen = self._watch.number()  # first: what changes afterwards is told
             happened = self._watch.told()
             if was_interrupted:  # by Ctrl-C: nobody knows what was told to it, and how far it came
@@ -195,25 +221,33 @@ class WatchedTools:
 
     def _covers(self) -> bool:
         """Have Linux tell of the directories' own places; say whether it does."""
-        if self._looked < _WORTH:
+        if self._looked < _WORTH and not (self._at_once and self._are_many()):
             return False
         self._covered = self._watch.cover(
             self._covered, self._places, place_only=True, at_once=True
         )
         return self._covered > 0
 
+    def _are_many(self) -> bool:
+        found = chain.from_iterable(map(_names_in, self._places))
+        return sum(1 for _ in islice(found, _WORTH)) >= _WORTH
+
     def _look_whole(self, place: _Place, telling: bool) -> None:
-        if place.untold is not None:  # a change may be missed that its stamp does not show
+        # a change may be missed that its stamp does not show
+        comparable = place.untold is None and not place.is_short
+        if not comparable:
             self._any_changed()
         told = telling and self._watch.tell(place.directory)  # before it is looked at
         place.identity = _identity(place.directory)
         place.untold = set() if told else None
+        place.is_short = told and not (comparable and place.rows)
         before, place.rows = place.rows, {}
-        place.rows.update(_rows_in(place, self._watch.tell if told else None))
+        place.rows.update(_rows_in(place, self._watch if told else None))
+        place.whole = self._looks
         self._looked += len(place.rows)
         if not before and place.rows:
             self._any_changed()
-        elif place.rows != before:
+        elif comparable and place.rows != before:
             for uid in before.keys() | place.rows.keys():
                 if (now := place.rows.get(uid, _NOTHING)) != (then := before.get(uid, _NOTHING)):
                     self._note(place, uid, named=now[1] != then[1])
@@ -228,7 +262,7 @@ class WatchedTools:
     def _look_again(self, place: _Place, uid: str, *, changed: bool = False) -> None:
         path, before = f"{place.directory}/{uid}", place.rows.get(uid, _NOTHING)
         told = place.untold is not None and self._watch.tell(path)
-        now = stamp(path), stamp(f"{path}/{defaults.CONFIG_FILE}")
+        now = place.look(uid, told=told)
         if changed or now != before:
             self._note(place, uid, named=now[1] != before[1])
         if now == _NOTHING:
@@ -236,7 +270,7 @@ class WatchedTools:
         else:
             place.rows[uid] = now
         if place.untold is not None:
-            told = told and place.is_on_same_device(now[0])
+            told = told and place.is_on_same_device(*now)
             (place.untold.discard if told or now == _NOTHING else place.untold.add)(uid)
         if not told and not are_settled(now, self._now_ns):
             self._young.add((place.directory, uid))
@@ -248,11 +282,8 @@ class WatchedTools:
             each = self._places.values()
             self._turns = ((place, uid) for place in each for uid in tuple(place.rows))
         for place, uid in turn:
-            path = f"{place.directory}/{uid}"
-            if place.rows.get(uid) not in (
-                None,
-                (stamp(path), stamp(f"{path}/{defaults.CONFIG_FILE}")),
-            ):
+            told = place.untold is not None and uid not in place.untold
+            if place.rows.get(uid) not in (None, place.look(uid, told=told)):
                 self._look_again(place, uid)
         now = time.monotonic()
         self._next_turn = now + (now - started) * _SHARE
@@ -275,7 +306,15 @@ def _identity(directory: str) -> tuple[int, int] | None:
     return found and found[:2]
 
 
-def _rows_in(place: _Place, tell: Callable[[str], bool] | None) -> Iterator[tuple[str, Stamps]]:
+def _names_in(directory: str) -> Iterator[str]:
+    try:
+        with os.scandir(directory) as entries:
+            yield from (entry.name for entry in entries)
+    except OSError:
+        return
+
+
+def _rows_in(place: _Place, watch: Watch | None) -> Iterator[tuple[str, Stamps]]:
     """Yield each name in a directory with its stamps, of each what is told first; what is not is
     added to the place's `untold`.
     """
@@ -283,12 +322,18 @@ def _rows_in(place: _Place, tell: Callable[[str], bool] | None) -> Iterator[tupl
         names = os.listdir(place.directory)
     except OSError:
         return
-    for uid in names:
-        if uid.startswith("."):
-            continue
+    uids = [uid for uid in names if not uid.startswith(".")]
+    untold, device = place.untold, place.identity and place.identity[0]
+    if watch is not None and untold is not None:
+        untold.update(watch.tell_each(place.directory, uids))
+    for uid in uids:
         directory = f"{place.directory}/{uid}"
-        told = tell is not None and tell(directory)
-        stamps = stamp(directory), stamp(f"{directory}/{defaults.CONFIG_FILE}")
-        if place.untold is not None and not (told and place.is_on_same_device(stamps[0])):
-            place.untold.add(uid)
+        config = stamp(f"{directory}/{defaults.CONFIG_FILE}")
+        is_short = config is not None and place.is_short and config[0] == device
+        if is_short and untold is not None and uid not in untold:
+            yield uid, (None, config)
+            continue
+        stamps = stamp(directory), config
+        if untold is not None and not place.is_on_same_device(*stamps):
+            untold.add(uid)
         yield uid, stamps

@@ -25,6 +25,7 @@ _REGULAR: Final = 0o100000
 _FORMAT: Final = 0o170000
 _PREFIX: Final = "tool-"
 _PEEK: Final = 64 * 1024
+_NOT_LOOKED_AT: Final = (None, None)
 
 
 class Catalog(Mapping[str, Entry]):
@@ -111,11 +112,30 @@ def scan(
     and `judged` what was judged, so that a tool can be loaded without reading its files again.
     `looked` has the stamps of tools whose directory and config.json were looked at just now.
     """
+    return Catalog(
+        scan_entries(
+            directory, scope=scope, kit_id=kit_id, digests=digests, judged=judged, looked=looked
+        )
+    )
+
+
+def scan_entries(
+    directory: str | os.PathLike[str],
+    *,
+    scope: str,
+    kit_id: str | None,
+    digests: dict[str, str] | None = None,
+    judged: dict[str, Judged] | None = None,
+    looked: Mapping[str, tuple[Stamp, Stamp]] | None = None,
+) -> dict[str, Entry]:
+    """Read every tool as `scan` does; return the entries as each tool's directory says, by uid, in
+    no order.
+    """
     where = os.fspath(directory)
     verdicts = Verdicts(where, kit_id=kit_id)
     read = _Reader(where, scope, kit_id, verdicts.of)
     directories, links = list_tools(where)
-    entries: list[Entry | None] = []
+    entries: dict[str, Entry | None] = {}
     # whoever takes what was judged needs the bytes, and reading them tells the stamp, too
     stamped = (
         stamped_in(where, directories, looked)
@@ -124,22 +144,21 @@ def scan(
     )
     for uid, found in stamped:
         if (known := verdicts.standing(uid, found)) is not None:
-            entries.append(read.judged(uid, known))
+            entries[uid] = read.judged(uid, known)
             continue
         config, found = read_stamped(f"{where}/{uid}/{defaults.CONFIG_FILE}")
         if config is None:
-            entries.append(read.entry(uid, None))
+            entries[uid] = read.entry(uid, None)
             continue
-        entries.append(read.judged(uid, verdicts.of(uid, config, found)))
+        entries[uid] = read.judged(uid, verdicts.of(uid, config, found))
         if judged is not None:
             judged[uid] = Judged(config, verdicts.limits)
-    entries += [read.entry(uid, None) for uid in links]
-    catalog = Catalog({entry.uid: entry for entry in entries if entry is not None})
+    entries.update((uid, read.entry(uid, None)) for uid in links)
     if verdicts.save():
         name_index.forget(where)
     if digests is not None:
         digests.update(verdicts.digests)
-    return catalog
+    return {uid: entry for uid, entry in entries.items() if entry is not None}
 
 
 def read_one(
@@ -336,7 +355,8 @@ def stamped_in(
     read.
     """
     if looked is not None:
-        yield from ((uid, looked[uid][1] if uid in looked else None) for uid in uids)
+        for uid in uids:
+            yield uid, looked.get(uid, _NOT_LOOKED_AT)[1]
         return
     for uid in uids:
         yield uid, stamp(f"{directory}/{uid}/{defaults.CONFIG_FILE}", follow=False)

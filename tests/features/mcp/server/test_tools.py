@@ -15,7 +15,7 @@ from vespe.features.mcp.server.served_client import ServedClient
 from vespe.features.mcp.server.tool_results import result_of
 from vespe.features.mcp.server.tools import ServedTools
 from vespe.models import JsonObject
-from vespe.projects import user_config
+from vespe.projects import user_config, watched_tools
 from vespe.projects.init import found_project
 from vespe.projects.workspace import open_workspace
 from vespe.trust import gate
@@ -30,8 +30,13 @@ def root(home: Path, tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.fixture
-def tools(root: Path) -> ServedTools:
+@pytest.fixture(params=["looked at", "told at once"])
+def tools(
+    root: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> ServedTools:
+    """Serve few tools, and serve them in the way that very many are served."""
+    if request.param == "told at once":
+        monkeypatch.setattr(watched_tools, "_WORTH", 1)
     registry = ToolRegistry()
     registry.register(lambda: {"secret": "here"}, name="add")
     return ServedTools(open_workspace(root), registry=registry)

@@ -77,6 +77,7 @@ class ServedTools:
         )
         self._path = replace(path, workers=self._workers, directory=directory)
         self._live = cast(OpenProject, self._path.live)
+        self._live.tools.watch_at_once()
         self._lock = threading.RLock()
         self._taint = Taint()
         self._looking = Looking(
