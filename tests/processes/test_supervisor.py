@@ -4,6 +4,7 @@ subreaper (macOS).
 
 import contextlib
 import errno
+import fcntl
 import os
 import runpy
 import signal
@@ -39,12 +40,15 @@ class Supervised:
         control, self.control = os.pipe()
         self.status, status = os.pipe()
         null = os.open(os.devnull, os.O_RDWR)
-        theirs = [os.dup(fd) for fd in (control, status, 2, null, null, null)]
-        moved = [os.dup2(fd, 100 + number) for number, fd in enumerate(theirs)]
+        # above those that they become; which numbers are free, only the system knows
+        moved = [
+            fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 6)
+            for fd in (control, status, 2, null, null, null)
+        ]
         actions = [(os.POSIX_SPAWN_DUP2, fd, number) for number, fd in enumerate(moved)]
         arguments = [sys.executable, "-I", "-B", "-c", prelude + child_scripts.BOOT]
         self.pid = os.posix_spawn(sys.executable, arguments, dict(os.environ), file_actions=actions)
-        for fd in (control, status, null, *theirs, *moved):
+        for fd in (control, status, null, *moved):
             os.close(fd)
         message = {
             "programs": [[os.fsencode(argument) for argument in argv]],
