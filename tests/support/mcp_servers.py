@@ -111,6 +111,15 @@ class ByHand:
         self._definitions.write_text(json.dumps(tools or [definition()]), encoding="utf-8")
 
 
+def on_the_sdk(script: str) -> str:
+    """Return a server's script that imports the SDK so that it starts and ends sooner.
+
+    A third of the time of such a server goes into collecting garbage while the SDK's models are
+    made, and into taking its modules apart at the end.
+    """
+    return f"import gc, os\ngc.disable()\n{script}\nos._exit(0)\n"
+
+
 _STATEFUL = """
 import asyncio, json, os, subprocess, sys, time, uuid
 from mcp.server import MCPServer
@@ -191,7 +200,7 @@ class Stateful:
         directory.mkdir(parents=True, exist_ok=True)
         self.marker = f"marker-{uuid4()}"
         self._listed, script = directory / "listed.json", directory / "stateful.py"
-        script.write_text(_STATEFUL, encoding="utf-8")
+        script.write_text(on_the_sdk(_STATEFUL), encoding="utf-8")
         self.command = (sys.executable, "-I", str(script), self.marker, str(self._listed))
         self.says()
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.mcp_servers import on_the_sdk
 from vespe import Outcome
 from vespe.calls.asking import CallSuspended, PersonReply, ToolQuestion
 from vespe.calls.path import CallPath
@@ -151,7 +152,7 @@ def sessions() -> Iterator[Sessions]:
 def tool(request: pytest.FixtureRequest, tmp_path: Path) -> Tool:
     text, definition = EARLIER.replace("DEFINITION", repr(DEFINITION)), DEFINITION
     if request.param == "newest":
-        text = NEWEST
+        text = on_the_sdk(NEWEST)
         definition = {
             "name": "book",
             "description": "",
@@ -180,7 +181,7 @@ def test_a_server_that_can_only_ask_in_an_older_revision_is_reached_in_it_from_t
     project: Path, tmp_path: Path, sessions: Sessions, kept: bool
 ) -> None:
     script = tmp_path / "server.py"
-    script.write_text(BOTH, encoding="utf-8")
+    script.write_text(on_the_sdk(BOTH), encoding="utf-8")
     args: dict[str, Any] = {"command": [sys.executable, str(script)]}
     implementation = Implementation(type="mcp_tool", entrypoint="book", args=args)
     schema = {"type": "object"}

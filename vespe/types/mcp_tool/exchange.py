@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
 _ROOT: Final = os.path.abspath(os.path.join(os.path.dirname(__file__), *[".."] * 3))
 _START: Final = """\
-import os, sys
+import gc, os, sys
+gc.disable()  # it would look again and again through the models of the SDK, which all stay
 sys.path.insert(0, sys.argv[1])
 try:
     from vespe.types.mcp_tool.MODULE import main
@@ -42,6 +43,8 @@ except ImportError as error:
     missing = b'MARK{"error": {"kind": "missing", "message": "%s"}}\\n' % name
     os.write(int(sys.argv[-1]), missing)
 else:
+    gc.freeze()
+    gc.enable()
     main()
 """
 _FLAGS: Final = ("-I", "-B", "-X", "utf8")
