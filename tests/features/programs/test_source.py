@@ -4,8 +4,9 @@ import sys
 
 import pytest
 
+from vespe.adapters.large_results import references
 from vespe.errors import InvalidProgram
-from vespe.features.programs.source import MAX_BYTES, MODULES, read_program
+from vespe.features.programs.source import HANDLE_KEY, MAX_BYTES, MODULES, read_program
 
 NAMES = ("read_file", "write_file")
 
@@ -172,6 +173,13 @@ def test_a_name_that_the_program_binds_is_its_own(code: str) -> None:
 def test_a_type_parameter_is_bound_where_it_stands() -> None:
     assert problems("def f[help](x: help): return x\nclass C[exit]:\n    x: exit") == []
     assert "`help` does not" in problems("def f[help](x): return x\nhelp")[0][1]
+
+
+def test_what_stands_for_a_result_has_the_key_of_a_handle() -> None:
+    code = "read_file({'$result': 'r1'})\nread_file({'result': 1})\n{'$result': 1}"
+    checked = read_program(code, NAMES).checked
+    assert HANDLE_KEY == references.KEY and checked.count("vespe__handle(") == 1
+    assert checked.startswith("read_file(vespe__handle({'$result': 'r1'}))")
 
 
 def test_modules_that_a_program_can_import_are_no_way_to_files() -> None:

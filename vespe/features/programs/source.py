@@ -13,7 +13,6 @@ import sys
 from collections.abc import Collection, Iterator
 from typing import Final, TypeGuard
 
-from vespe.adapters.large_results import references
 from vespe.documents.strict_json import repair_surrogates
 from vespe.errors import InvalidProgram
 from vespe.features.programs.members import Lacking, lacking
@@ -30,6 +29,8 @@ CALLED: Final = f"{RESERVED}c_"
 VALUE: Final = f"{RESERVED}value"
 HANDLE: Final = f"{RESERVED}handle"
 """A function that types are checked with: around what may stand for a result."""
+HANDLE_KEY: Final = "$result"
+"""The `KEY` of `adapters.large_results.references`, which loads more than a program needs."""
 MODULES: Final = frozenset(
     (
         "asyncio",
@@ -508,7 +509,7 @@ def _is_gather(node: ast.Call) -> bool:
 def _is_handle(node: ast.expr) -> TypeGuard[ast.Dict]:
     """Whether an argument has the form of a handle of a large result."""
     return isinstance(node, ast.Dict) and any(
-        isinstance(key, ast.Constant) and key.value == references.KEY for key in node.keys
+        isinstance(key, ast.Constant) and key.value == HANDLE_KEY for key in node.keys
     )
 
 
