@@ -221,12 +221,13 @@ def _translated(road: str) -> Callable[[], object]:
 
 
 def _streamed(api: str, piece: int) -> Callable[[], object]:
+    import vespe
     from tests.benchmarks import streams
 
     make: Any = {
-        "openai": streams.GptStreamingProcessor,
-        "anthropic": streams.ClaudeStreamingProcessor,
-        "ollama": streams.OllamaStreamingProcessor,
+        "openai": vespe.GptStreamingProcessor,
+        "anthropic": vespe.ClaudeStreamingProcessor,
+        "ollama": vespe.OllamaStreamingProcessor,
     }[api]
     data: bytes = getattr(streams, f"{api}_stream")(1_000_000)
     work = streams.gathered(make, piece)
