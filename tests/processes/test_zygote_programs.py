@@ -201,6 +201,23 @@ def test_a_killed_supervisor_ends_its_program_which_is_not_run_again(
     assert project.call("sh", text="echo on").unwrap() == "on\n"
 
 
+def test_a_program_and_all_that_it_started_end_with_a_vespe_that_is_killed(root: Path) -> None:
+    pid = os.fork()
+    if pid == 0:
+        try:
+            with Project(root, trusted=True) as project:
+                project.call("sh", text="true").unwrap()
+                project.call("sh", text=LEAVES + "wait")
+        finally:
+            os._exit(1)
+    soon(lambda: named(root, "child", "daemon"))
+    left = supervisor.below(pid)
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    assert len(left) >= 5  # a zygote, a supervisor, a program and what it started
+    soon(lambda: all(map(is_gone, left)))
+
+
 def test_limits_that_a_program_gives_its_supervisor_are_not_the_next_program_s(
     root: Path, project: Project
 ) -> None:
