@@ -1,6 +1,7 @@
 """A type of tools is one place: no module decides by its name, and few write it."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import vespe
@@ -25,11 +26,19 @@ WRITERS = {
 """Every module that has the name of a type as a string, and why."""
 
 
+@cache
+def trees() -> dict[Path, ast.Module]:
+    return {
+        path.relative_to(PACKAGE): ast.parse(path.read_text(encoding="utf-8"))
+        for path in PACKAGE.rglob("*.py")
+    }
+
+
 def test_at_most_thirteen_modules_write_the_name_of_a_type() -> None:
     found = {
-        str(path.relative_to(PACKAGE))
-        for path in PACKAGE.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        str(path)
+        for path, tree in trees().items()
+        for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and node.value in TYPES
     }
     assert found <= WRITERS.keys(), "ask the type (`vespe/tool_types.py`), or say why it is written"
@@ -39,8 +48,8 @@ def test_at_most_thirteen_modules_write_the_name_of_a_type() -> None:
 def test_no_comparison_has_the_name_of_a_type() -> None:
     wrong = [
         f"{path}:{node.lineno}"
-        for path in PACKAGE.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for path, tree in trees().items()
+        for node in ast.walk(tree)
         if isinstance(node, (ast.Compare, ast.MatchValue))
         for part in ast.walk(node)
         if isinstance(part, ast.Constant) and part.value in TYPES
