@@ -200,15 +200,17 @@ def test_what_others_keep_in_the_temporary_directory_is_not_there_but_what_is_st
 ) -> None:
     for name in ("a", "b"):
         (temporary / name).write_text(name, encoding="utf-8")
+    beside = temporary.with_name(f"{temporary.name}-x")
     looks = (
-        f"cat {temporary}/a; cat {temporary}/b; ls -a {temporary}; echo x > /tmp/x; echo '' $TMPDIR"
+        f"cat {temporary}/a; cat {temporary}/b; ls -a {temporary}; echo x > {beside}; "
+        "echo '' $TMPDIR"
     )
     done = held(tmp_path, "namespaces", looks)
     assert done.stdout.split() == [str(tmp_path / "scratch").encode()], done.stderr
     done = held(tmp_path, "namespaces", looks, read=(".", f"{temporary}/a"))
     assert done.stdout.split()[0] == b"a" and b"b" not in done.stdout.split(), done.stdout
     whole = held(tmp_path, "namespaces", looks, read=(".", "/tmp"))
-    assert whole.stdout.startswith(b"ab") and not Path("/tmp/x").exists()
+    assert whole.stdout.startswith(b"ab") and not beside.exists()
     written = held(tmp_path, "namespaces", f"echo c > {temporary}/c", write=(str(temporary),))
     assert (temporary / "c").read_text(encoding="utf-8") == "c\n", written.stderr
 
