@@ -19,7 +19,6 @@ from vespe.lazy import shlex, shutil
 from vespe.models import JsonObject, JsonValue
 from vespe.records import json_of
 from vespe.tool_types import find_type
-from vespe.tools import in_place
 from vespe.tools.secret_items import items_in
 
 if TYPE_CHECKING:
@@ -187,6 +186,8 @@ def lines_of_code(tool: "ToolReview", texts: Mapping[str, str]) -> list[str]:
     beneath the tools' directory. Of a file that Vespe wrote, and nobody changed, only the name is
     returned: 350 lines of it would hide the tool's own code.
     """
+    from vespe.tools import in_place  # a review that shows no file does without what it imports
+
     lines: list[str] = []
     for path in tool.files:
         if path == CONFIG_FILE:

@@ -11,7 +11,7 @@ from dataclasses import field
 from vespe.documents import fields
 from vespe.errors import InvalidDocument, KitNotFound, Refused, StorageError, UsageError
 from vespe.kits import lock as kit_lock
-from vespe.kits import mcp_kits, mcp_snapshots, removal, roots
+from vespe.kits import mcp_kits, mcp_snapshots, roots
 from vespe.kits.lock import MCP_SERVERS
 from vespe.kits.mcp_kits import KitDraft
 from vespe.kits.mcp_snapshots import DEFINITIONS, SERVER_FORM, SKILLS
@@ -179,6 +179,8 @@ def tidy(kit_id: str, server: JsonObject, *, keep: str) -> None:
     for one in mcp_snapshots.same_server(kit_id, server):
         if needed is not None and one.path != keep and one.path not in needed:
             with contextlib.suppress(KitNotFound, Refused, StorageError):
+                from vespe.kits import removal  # `vespe kit install` needs the rest alone
+
                 removal.remove_at(one.path)
 
 

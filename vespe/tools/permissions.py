@@ -26,9 +26,10 @@ def permissions_of(document: JsonObject) -> Permissions:
 def stated_hosts(config: Mapping[str, Any]) -> Iterator[tuple[str, JsonValue]]:
     """Return each host that the `permissions` of a config.json state, with the pointer to it."""
     permissions = config.get("permissions")
-    stated: JsonObject = permissions if isinstance(permissions, dict) else {}
+    if not isinstance(permissions, dict):
+        return
     for name, one in PERMISSIONS.items():
-        hosts = stated.get(name) if one.values == "host" else None
+        hosts = permissions.get(name) if one.values == "host" else None
         for index, host in enumerate(hosts if isinstance(hosts, list) else ()):
             yield f"/permissions/{name}/{index}", host
 
