@@ -3,6 +3,7 @@
 import json
 import re
 import tomllib
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -159,6 +160,26 @@ def test_figures_in_sentences_are_those_of_the_kept_runs() -> None:
         found = kept(name)
         made = f"| {found['mutations']} | {found['kills']} | {len(found['lost'])} |"
         assert f"| 16 processes × 50{how} {made}" in reliability
+
+
+def test_the_table_of_crashes_is_that_of_the_kept_run() -> None:
+    points: dict[str, list[int]] = {}
+    unconfirmed: Counter[str] = Counter()
+    for found in kept("crash"):
+        name, _, where = found["verb"].partition(", ")
+        verb = f"`{name}`, {where}" if where else f"`{name}`"
+        points.setdefault(verb, []).append(found["points"])
+        unconfirmed[verb] += found["unconfirmed"]
+        assert found["lost"] == []
+    rows = [
+        f"| {verb} | {' | '.join(map(str, each))} | {sum(each)} | {sum(each)} | "
+        f"{unconfirmed[verb]} |"
+        for verb, each in points.items()
+    ]
+    sums = [sum(each) for each in zip(*points.values(), strict=True)]
+    survived = f"**{sum(sums)}** | **{sum(sums)}**"
+    rows.append(f"| all | {' | '.join(map(str, sums))} | {survived} | {unconfirmed.total()} |")
+    assert f"|---|---|---|---|---|---|---| {' '.join(rows)} " in page("docs/reliability.md")
 
 
 def test_the_bridge_costs_as_little_as_its_page_says() -> None:
