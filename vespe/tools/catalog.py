@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, ValuesView
 from dataclasses import replace
-from typing import Final
+from typing import Final, cast
 
 from vespe import defaults
 from vespe.errors import StorageError
@@ -158,7 +158,9 @@ def scan_entries(
         name_index.forget(where)
     if digests is not None:
         digests.update(verdicts.digests)
-    return {uid: entry for uid, entry in entries.items() if entry is not None}
+    if any(entry is None for entry in entries.values()):
+        return {uid: entry for uid, entry in entries.items() if entry is not None}
+    return cast(dict[str, Entry], entries)  # a copy of 100,000 would take 5 MB
 
 
 def read_one(
