@@ -45,9 +45,10 @@ call.
 # capabilities, Landlock's rules and filters for each thread, and what a thread starts gets them.
 # A batch of a shell tool takes a third less processor time for it, and makes twice as many calls a
 # second. There is no spare then. Parts of commands may stay in this process's memory: nobody else
-# can read it, and a zygote of programs never forks a Python tool. Until the thread has ended, a
-# hostile program can change the limits of this process by the thread's number, which the filter
-# does not know: a supervisor with other limits than before ends after the call.
+# can read it, and a zygote of programs never forks a Python tool. Most programs run before the
+# thread has ended, and could change the limits of this process, or hold the thread up, by the
+# thread's number: the thread puts that into its filter. A supervisor with other limits than before
+# still ends after the call.
 #
 # A supervisor that is apart is the first process of a namespace of processes: its calls see no
 # others, and cannot end it. The filter keeps its limits and priority from them (sandbox/filter.py),

@@ -339,3 +339,51 @@ def test_a_program_in_the_temporary_directory_starts_and_what_is_beside_it_is_no
     stated = {"programs": argv[:1]} if is_stated else {}
     done = held(tmp_path, "namespaces", "", argv, starts=starts, **stated)
     assert done.stdout == b"a" and done.stderr.count(b"No such file") == 1, done.stderr
+
+
+STARTS = """
+import os, sys, threading
+from vespe.processes.sandbox import enter, filter
+
+def start():
+    enter._call("prctl", enter._NO_NEW_PRIVS, 1, 0, 0, 0)
+    held = {"capabilities": 0, "memory": 0, "filter": filter.program((), apart=True)}
+    enter._give_up_the_rest(held, is_bounded=True)
+    argv = [sys.executable, "-c", sys.argv[1], str(threading.get_native_id())]
+    os.waitpid(os.posix_spawn(argv[0], argv, os.environ), 0)
+
+thread = threading.Thread(target=start)
+thread.start()
+thread.join()
+"""
+CHANGES = """
+import json, os, resource, subprocess, sys
+
+def refused(pid):
+    found = []
+    for change in (
+        lambda: resource.prlimit(pid, resource.RLIMIT_NOFILE, (90, 90)),
+        lambda: os.sched_setaffinity(pid, os.sched_getaffinity(0)),
+        lambda: os.sched_setscheduler(pid, os.SCHED_BATCH, os.sched_param(0)),
+        lambda: os.setpriority(os.PRIO_PROCESS, pid, 19),
+    ):
+        try:
+            change()
+            found.append("")
+        except OSError as error:
+            found.append(type(error).__name__)
+    return found
+
+child = subprocess.Popen(["sleep", "60"])
+print(json.dumps([refused(int(sys.argv[1])), refused(child.pid)]))
+child.kill()
+"""
+
+
+@pytest.mark.skipif(levels.machine().filter != 0, reason="no filter of system calls here")
+def test_a_program_changes_nothing_of_the_thread_that_started_it_but_of_what_it_starts() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", STARTS, CHANGES], capture_output=True, encoding="utf-8", check=True
+    )
+    thread, child = json.loads(done.stdout)
+    assert thread == ["PermissionError"] * 4 and child == [""] * 4, done.stderr

@@ -83,6 +83,8 @@ def test_calls_that_lead_out_are_refused_and_others_are_not(
         ("prlimit64", (0, 7), ALLOW, ALLOW),
         ("prlimit64", (1, 7), EPERM, EPERM),
         ("prlimit64", (5, 7), EPERM, ALLOW),
+        ("prlimit64", (seccomp.STARTER, 7), EPERM, EPERM),
+        ("setpriority", (0, seccomp.STARTER), EPERM, EPERM),
         ("sched_setaffinity", (5,), EPERM, ALLOW),
         ("setpriority", (0, 0), ALLOW, ALLOW),
         ("setpriority", (0, 5), EPERM, ALLOW),

@@ -8,6 +8,7 @@ it starts, is held to it.
 # tool: no capability is left that mounts, no_new_privs is set, and seccomp refuses the calls.
 
 import _ctypes
+import _thread
 import os
 import sys
 
@@ -37,6 +38,8 @@ _AT_FDCWD, _AT_RECURSIVE, _AT_EMPTY_PATH = -100, 0x8000, 0x1000
 _COPY_TREE, _FROM_AND_TO_DESCRIPTORS = 1, 0x44
 _SET_CHILD_SUBREAPER = 36
 _SET_PDEATHSIG, _SET_DUMPABLE, _SET_SECCOMP, _DROP_BOUNDING, _NO_NEW_PRIVS = 1, 4, 22, 24, 38
+_STARTER = (0x7FFFFFFE).to_bytes(4, _ENDIAN)
+"""`STARTER` of filter.py."""
 _DATA_LIMIT, _STACK_LIMIT = 2, 3
 _GET_ATTRIBUTES = 0x801C581F
 """FS_IOC_FSGETXATTR"""
@@ -336,8 +339,11 @@ def _give_up_the_rest(policy: "dict[str, Any]", *, is_bounded: bool = False) -> 
             pass
     # A change of credentials has taken it away.
     _call("prctl", _SET_PDEATHSIG, 9, 0, 0, 0)
-    if policy["filter"]:
-        program = _Program(len(policy["filter"]) // 8, policy["filter"])
+    if code := policy["filter"]:
+        thread = _thread.get_native_id()
+        if thread != os.getpid():  # the program can name it until it has ended
+            code = code.replace(_STARTER, thread.to_bytes(4, _ENDIAN))
+        program = _Program(len(code) // 8, code)
         _call("prctl", _SET_SECCOMP, 2, _ctypes.byref(program), 0, 0)
 
 

@@ -72,6 +72,10 @@ _OF_A_PROCESS: Final = (
 # setpriority ioprio_set: the second argument is one, and the first says what it is; past this, all
 # processes of a user
 _OF_MANY: Final = (((141, 2), (251, 3)), ((140, 2), (30, 3)))
+STARTER: Final = 0x7FFFFFFE
+"""Stands in a filter for the thread that starts the program, whose number enter.py puts there; no
+process has this one.
+"""
 _CLONE, _CLONE3, _SOCKET, _MEMFD, _IOCTL = (56, 220), (435, 435), (41, 198), (319, 279), (16, 29)
 _PAIR: Final = (53, 199)
 _FCNTL: Final = (72, 25)
@@ -102,8 +106,9 @@ def program(
 ) -> bytes:
     """Return the filter: sockets of these families alone, none of them raw, and `memfd_create`
     where `memfd` is true. Limits, priorities and places of a process are changed by the process
-    itself alone; `apart`, in a namespace of processes, also by others there but for the first one,
-    which is ours. Where memory is `bounded`, there is none that no limit of a process counts.
+    itself alone; `apart`, in a namespace of processes, also by others there, but for those of the
+    first one, which is ours, and of the thread of it that starts the program. Where memory is
+    `bounded`, there is none that no limit of a process counts.
 
     Returns b"" on a machine whose numbers are not known.
     """
@@ -169,10 +174,11 @@ def _sockets(families: Iterable[int]) -> list[bytes]:
 
 def _of_processes(column: int, *, apart: bool) -> list[bytes]:
     """Return lines that refuse what names another process: by any number but 0, so that a thread of
-    this process is refused too, or `apart` by that of the first process.
+    this process is refused too, or `apart` by that of the first process or of its thread.
     """
-    named = _jump(_EQUAL, 1, 0, 1) if apart else _jump(_EQUAL, 0, 1, 0)
-    own = [named, _refuse(errno.EPERM), _one(_RETURN, _ALLOW)]
+    ours = [_jump(_EQUAL, 1, 1, 0), _jump(_EQUAL, STARTER, 0, 1)]
+    named = ours if apart else [_jump(_EQUAL, 0, 1, 0)]
+    own = [*named, _refuse(errno.EPERM), _one(_RETURN, _ALLOW)]
     lines: list[bytes] = []
     for number in _OF_A_PROCESS[column]:
         lines += _when(number, [_one(_LOAD, _FIRST), *own])
