@@ -2,6 +2,7 @@
 wrote it.
 """
 
+import errno
 import os
 import subprocess
 import sys
@@ -59,6 +60,34 @@ def test_a_process_that_is_confined_itself_does_not_believe_what_another_found(
     held = subprocess.run(confined, capture_output=True, encoding="utf-8", check=True).stdout
     again = subprocess.run(words, capture_output=True, encoding="utf-8", check=True).stdout
     assert (held, again) == ("landlock\n", "namespaces\n")
+
+
+@linux
+def test_a_trial_that_itself_fails_is_made_again_by_the_next_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = str(tmp_path / "cache")
+    with monkeypatch.context() as broken:
+        broken.setattr(sys, "executable", "/bin/false")
+        assert levels.machine.__wrapped__(place) == Machine()
+    assert levels.machine.__wrapped__(place) == levels.machine.__wrapped__(str(tmp_path / "other"))
+    assert (tmp_path / "cache/sandbox").exists()
+
+
+@linux
+@pytest.mark.parametrize("short_of", [errno.ENOMEM, errno.EAGAIN])
+def test_what_a_machine_was_short_of_for_the_moment_is_not_kept(
+    short_of: int, tmp_path: Path
+) -> None:
+    code = (
+        "import sys; from vespe.processes.sandbox import levels; "
+        "print(levels.machine(sys.argv[1]).namespaces)"
+    )
+    for number, is_kept in ((short_of, False), (errno.EPERM, True)):
+        words = (sys.executable, "-c", code, str(tmp_path))
+        refused = systems.refusing({"unshare": number}, *words)
+        said = subprocess.run(refused, capture_output=True, encoding="utf-8", check=True).stdout
+        assert said == f"{number}\n" and (tmp_path / "sandbox").exists() is is_kept
 
 
 @linux

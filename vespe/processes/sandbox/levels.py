@@ -2,6 +2,7 @@
 start of the machine.
 """
 
+import errno
 import functools
 import os
 import sys
@@ -17,6 +18,8 @@ LEVELS: Final = ("namespaces", "landlock", "seatbelt", "off")
 """The best first."""
 _FORMAT: Final = "3"
 _BOOT_ID: Final = "/proc/sys/kernel/random/boot_id"
+_PASSING: Final = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE)
+"""Errors of a machine that is short of something at the moment."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +48,9 @@ class Machine:
 def machine(cache: str = "") -> Machine:
     """Return what there is, out of a file in the directory `cache` where this start of the machine
     has been asked before.
+
+    What failed for the moment is not kept in that file: it would leave every later process without
+    a sandbox until the next start.
     """
     if sys.platform == "darwin":
         return Machine(seatbelt=_works(seatbelt.trial()))
@@ -52,11 +58,18 @@ def machine(cache: str = "") -> Machine:
         return Machine()
     key = f"{_FORMAT} {_boot()} {os.getuid()} {os.uname().release} {_confinement()}"
     kept = os.path.join(cache, "sandbox") if cache else ""
-    return _read(kept, key) or _write(kept, key, tried())
+    if known := _read(kept, key):
+        return known
+    found = tried()
+    if found is None:
+        return Machine()
+    return found if _may_pass(found) else _write(kept, key, found)
 
 
-def tried() -> Machine:
-    """Try each part in a child, as a tool's process would have it."""
+def tried() -> Machine | None:
+    """Try each part in a child, as a tool's process would have it; None where the trial itself
+    failed or took too long.
+    """
     argv = (sys.executable, "-I", "-S", "-B", "-c", child_scripts.BOOT)
     command = process.Command(
         argv=argv, cwd="/", env={}, stdin=child_scripts.boot_message(ENTER, None), timeout_s=20.0
@@ -64,8 +77,16 @@ def tried() -> Machine:
     try:
         said = process.run(command).stdout.decode("ascii", "replace")
     except VespeError:
-        return Machine()
-    return _parsed(said) or Machine()
+        return None
+    return _parsed(said)
+
+
+def _may_pass(found: Machine) -> bool:
+    """Whether a part failed for the moment: of a shortage, or since a signal ended its child."""
+    return any(
+        number < 0 or number in _PASSING
+        for number in (found.namespaces, found.processes, found.filter)
+    )
 
 
 def _works(argv: tuple[str, ...]) -> bool:
