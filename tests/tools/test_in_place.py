@@ -136,7 +136,7 @@ def test_arguments_come_as_the_annotations_say_and_results_as_json(
     )
     assert str(project) not in str(failed)
     wrong = command("tool", "run", "gross", "on=soon", 'item={"net": 1}', "--json").document
-    assert "/on makes no date" in wrong["error"]["message"]
+    assert "/on must be a date such as" in wrong["error"]["message"]
 
 
 def test_a_changed_function_is_noticed_and_its_schema_derived_again(

@@ -244,7 +244,8 @@ class FunctionTool:
         except python_values.Unfit as unfit:
             wrong = {"pointer": unfit.pointer, "message": unfit.why}
             raise InvalidArguments(
-                f"the arguments of {self.name!r} do not fit: {unfit.pointer} {unfit.why}",
+                f"the arguments of {self.name!r} do not fit: "
+                f"`{unfit.pointer[1:].replace('/', '.')}` {unfit.why}",
                 violations=[wrong],
             ) from None
         return made

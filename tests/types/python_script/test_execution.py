@@ -319,7 +319,9 @@ def test_a_missing_module_gets_a_hint_on_how_to_name_it(workshop: Workshop) -> N
 
 
 def test_an_input_that_its_annotation_refuses_is_for_the_model_to_mend(workshop: Workshop) -> None:
-    with pytest.raises(InvalidArguments, match="/day makes no date") as caught:
+    with pytest.raises(
+        InvalidArguments, match="`day` must be a date such as 2026-01-31, not"
+    ) as caught:
         workshop.run("import datetime\ndef f(day: datetime.date): return day", {"day": "soon"})
     assert caught.value.violations[0]["pointer"] == "/day"
     assert caught.value.retryable

@@ -484,7 +484,8 @@ def _told(error: JsonObject, logs: str, touched: Any) -> VespeError:
     message, pointer = str(error.get("message")), str(error.get("pointer", ""))
     if error.get("kind") == "arguments":
         return InvalidArguments(
-            f"{pointer} {message}".lstrip(), violations=[{"pointer": pointer, "message": message}]
+            f"`{pointer[1:].replace('/', '.')}` {message}" if pointer else message,
+            violations=[{"pointer": pointer, "message": message}],
         )
     if error.get("kind") == "output":
         return InvalidOutput(

@@ -115,8 +115,8 @@ def converted(value: "Any", hint: "Any", pointer: str) -> "Any":
 
 
 def _from_text(module: str, name: str) -> "Callable[[Any, str], Any] | None":
-    if module == "datetime" and name in ("date", "datetime", "time"):
-        return lambda hint, text: hint.fromisoformat(text)
+    if module == "datetime" and name in _ISO:
+        return _from_iso
     if (
         (module.partition(".")[0] == "pathlib" and name in ("Path", "PurePath"))
         or (module == "uuid" and name == "UUID")
@@ -130,22 +130,50 @@ def _from_text(module: str, name: str) -> "Callable[[Any, str], Any] | None":
     return None
 
 
+_ISO = {"date": "2026-01-31", "datetime": "2026-01-31T12:30:00", "time": "12:30:00"}
+"""The types of text in ISO 8601, each with an example."""
+
+
+def _from_iso(hint: "Any", text: str) -> "Any":
+    try:
+        return hint.fromisoformat(text)
+    except ValueError:
+        raise Unfit("", f"must be a {hint.__name__} such as {_ISO[hint.__name__]}") from None
+
+
 def _of_union(value: "Any", arms: "tuple[Any, ...]", pointer: str) -> "Any":
     """Take the first arm that the value is of, or becomes."""
     if any(is_plain(arm) and type(value) is arm for arm in arms) or (
         value is None and type(None) in arms
     ):
         return value
+    refusing, left = [], []
     for arm in arms:
         try:
             made = converted(value, arm, pointer)
-        except Unfit:
+        except Unfit as unfit:
+            refusing.append(unfit)
             continue
         if made is not value:
             return made
-    if any(is_plain(arm) or not isinstance(arm, type) for arm in arms):
+        left.append(arm)
+    if any(is_plain(arm) or not isinstance(arm, type) for arm in arms) and (
+        not refusing or any(_may_be(value, arm) for arm in left)
+    ):
         return value
+    if len(refusing) == 1:
+        raise refusing[0]
     raise Unfit(pointer, f"is not one of {', '.join(_name(arm) for arm in arms)}: {_shown(value)}")
+
+
+def _may_be(value: "Any", arm: "Any") -> bool:
+    """Whether a value can be of a type as it came; the types that are not listed may take any."""
+    kinds = (
+        *((kind, kind) for kind in (str, bool, list, dict, type(None))),
+        *((None, type(None)), (int, int), (float, (int, float))),
+    )
+    arm = getattr(arm, "__origin__", arm)
+    return all(isinstance(value, kind) for known, kind in kinds if arm is known)
 
 
 def _of_array(value: "list[Any]", hint: "Any", pointer: str) -> "Any":
@@ -208,6 +236,8 @@ def _member(value: "Any", hint: "Any", pointer: str) -> "Any":
 def _made(make: "Callable[[Any], Any]", value: "Any", pointer: str, hint: "Any") -> "Any":
     try:
         return make(value)
+    except Unfit as unfit:
+        raise Unfit(pointer, f"{unfit.why}, not {_shown(value)}") from None
     except Exception as error:  # a class of the tool's may refuse a value with any error
         raise Unfit(pointer, f"makes no {_name(hint)}: {error}"[:MAX_TEXT]) from None
 
