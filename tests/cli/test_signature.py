@@ -1,10 +1,13 @@
 """A tool's inputs on one line, and as a command to copy."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from vespe.cli.signature import example, members, signature
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def schema(required: list[str], **properties: Any) -> dict[str, Any]:
@@ -77,3 +80,18 @@ def test_an_example_ends_where_a_schema_leads_to_itself() -> None:
     given = schema(["node"], node={"$ref": "#/$defs/node"}) | {"$defs": {"node": node}}
     assert example("walk", given).startswith("""vespe tool run walk 'node={"next":{""")
     assert members({"$ref": "#"}, {"$ref": "#"}) is None
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/guide.md"])
+def test_the_docs_explain_each_mark_of_a_signature(page: str) -> None:
+    marks = schema(
+        ["path", "mode"],
+        path={"type": "string"},
+        mode={"enum": ["fast", "exact"]},
+        line_count={"type": "integer"},
+        limit={"default": 100},
+        op={"enum": ["add", "mul"], "default": "add"},
+    )
+    text = (ROOT / page).read_text(encoding="utf-8").replace("\\|", "|")
+    for mark in signature(marks).split(", "):
+        assert f"`{mark}`" in text, mark
