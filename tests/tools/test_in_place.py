@@ -2,6 +2,7 @@
 stands.
 """
 
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -266,13 +267,52 @@ def test_a_call_that_fails_says_that_the_function_has_changed_or_moved(
     assert command("tool", "run", "price", "net=3").code == 0
 
 
-def test_a_relative_import_is_not_advised_to_be_copied(command: Command, project: Path) -> None:
-    package(project)
+@pytest.mark.parametrize("root", [".", "src"])
+def test_a_file_with_a_relative_import_is_not_copied_and_the_named_command_works(
+    root: str, command: Command, project: Path
+) -> None:
+    package(project / root)
     source = SOURCE.replace("from shop.rates", "from .rates")
+    (project / root / "shop/prices.py").write_text(source, encoding="utf-8")
+    file = "src/shop/prices.py" if root == "src" else "shop/prices.py"
+    refused = command("tool", "create", "price", "--from", f"{file}:price")
+    assert refused.code == 2 and not list((project / ".vespe/tools").glob("tool-*"))
+    told = " ".join(refused.err.split())
+    assert f"a copy of {file} cannot run outside its package" in told
+    assert "it has `from .rates import RATE`" in told
+    (words,) = re.findall("`vespe (tool create [^`]+)`", told)
+    assert command(*words.split()).code == 0
+    assert command("tool", "run", "price", "net=3").out.strip() in ("6", "6.0")
+
+
+def test_a_relative_import_that_may_never_run_is_only_warned_of_and_the_commands_work(
+    command: Command, project: Path
+) -> None:
+    package(project)
+    source = SOURCE.replace("from shop.rates import RATE\n", "").replace(
+        "    print(", "    from .rates import RATE\n    print("
+    )
     (project / "shop/prices.py").write_text(source, encoding="utf-8")
     said = command("tool", "create", "price", "--from", "shop/prices.py:price")
     told = " ".join(said.err.split())
-    assert "it imports .rates from its own project" in told and "`--in-place`" in told
+    assert said.code == 0 and "it imports .rates from its own project" in told
+    assert "`vespe tool remove price --yes` and create it again with `--in-place`" in told
     assert "into the tool's directory" not in told
     failed = " ".join(command("tool", "run", "price", "net=3").err.split())
     assert "so `from .module import name` does not work" in failed and "--in-place" in failed
+    assert command("tool", "remove", "price", "--yes").code == 0
+    again = ("tool", "create", "price", "--from", "shop/prices.py:price", "--in-place")
+    assert command(*again).code == 0
+    assert command("tool", "run", "price", "net=3").code == 0
+
+
+def test_a_relative_import_outside_the_project_is_refused_without_a_command_that_fails(
+    command: Command, project: Path, tmp_path: Path
+) -> None:
+    package(tmp_path / "elsewhere")
+    file = tmp_path / "elsewhere/shop/prices.py"
+    file.write_text(SOURCE.replace("from shop.rates", "from .rates"), encoding="utf-8")
+    refused = command("tool", "create", "price", "--from", f"{file}:price")
+    told = " ".join(refused.err.split())
+    assert refused.code == 2 and "copy the module into the tool's directory" in told
+    assert "--in-place" not in told

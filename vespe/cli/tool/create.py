@@ -9,7 +9,7 @@ import click
 from vespe import tool_types
 from vespe.cli import options, report
 from vespe.cli.tool import editor, field_options
-from vespe.errors import KitNotFound, ProjectNotFound, UsageError
+from vespe.errors import InvalidDocument, KitNotFound, ProjectNotFound, UsageError
 from vespe.kits import roots
 from vespe.kits.create import add_tool
 from vespe.lazy import shlex
@@ -102,11 +102,42 @@ def _draft(
     if source is None:
         _refuse_unknown_args(kind, fields.get("args"))
         return drafts.draft_tool(name, kind, fields=fields)
-    if not in_place:
-        return drafts.draft_from_function(source, name=name, fields=fields)
     from vespe.tools.in_place import draft_in_place
 
-    return draft_in_place(source, name=name, fields=fields, directory=find_root(project_dir))
+    if in_place:
+        return draft_in_place(source, name=name, fields=fields, directory=find_root(project_dir))
+    draft = drafts.draft_from_function(source, name=name, fields=fields)
+    _refuse_relative_import(name, source, draft, project_dir)
+    return draft
+
+
+def _refuse_relative_import(
+    name: str, source: str, draft: drafts.Draft, project_dir: str | None
+) -> None:
+    """Refuse to copy a file that cannot run outside its package."""
+    from vespe.tools.in_place import draft_in_place
+    from vespe.types.python_script.template import unmet_import
+
+    if not (line := unmet_import(draft.copied)):
+        return
+    hint = (
+        "replace it with `from module import name`, and copy the module into the tool's directory"
+    )
+    try:
+        draft_in_place(source, name=name, directory=find_root(project_dir))
+    except (InvalidDocument, ProjectNotFound, UsageError):
+        pass
+    else:
+        given = f" --project {shlex.quote(project_dir)}" if project_dir else ""
+        hint = (
+            "add `--in-place` to run the original file: "
+            f"`vespe tool create {name} --from {shlex.quote(source)} --in-place{given}`"
+        )
+    raise UsageError(
+        f"a copy of {source.rpartition(':')[0]} cannot run outside its package, because it "
+        f"has `{line}`",
+        hint=hint,
+    )
 
 
 def _refuse_unknown_args(kind: str, args: object) -> None:

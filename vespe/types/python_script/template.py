@@ -120,7 +120,7 @@ def _from_source(type: str, name: str, *, path: str, given: Mapping[str, Any]) -
         "entrypoint": entrypoint,
         "schema": schema,
     }
-    notes = (*derived.notes, *_left_behind(source, path))
+    notes = (*derived.notes, *_left_behind(source, path, name))
     return NewTool(document_of(name, type, said), {script: TreeFile(data=data)}, notes)
 
 
@@ -145,7 +145,7 @@ def _only_function(source: str, name: str, path: str) -> str:
     return public[0]
 
 
-def _left_behind(source: str, path: str) -> list[str]:
+def _left_behind(source: str, path: str, name: str) -> list[str]:
     """A sentence for each module that the file imports from beside itself or from its own package:
     only the file is copied.
     """
@@ -159,18 +159,29 @@ def _left_behind(source: str, path: str) -> list[str]:
         or any(_is_module(os.path.join(place, m.partition(".")[0])) for place in places)
     ]
     return [
-        f"it imports {module} from its own project, which is not copied: {_advice(module)}"
+        f"it imports {module} from its own project, which is not copied: {_advice(module, name)}"
         for module in found
     ]
 
 
-def _advice(module: str) -> str:
+def _advice(module: str, name: str) -> str:
+    again = f"`vespe tool remove {name} --yes` and create it again with `--in-place`"
     if module[:1] == ".":  # a copy is in no package, so a copy of the module would not help
-        return "run the original file (`--in-place`), or register the function in-process"
+        return f"to run the original file, {again}, or register the function in-process"
     return (
-        "copy it into the tool's directory, run the original file (`--in-place`), or register "
+        f"copy it into the tool's directory; or to run the original file, {again}; or register "
         "the function in-process"
     )
+
+
+def unmet_import(data: bytes) -> str:
+    """Return the first relative import that runs whenever the file does, as its author wrote it; ""
+    if there is none. A copy of such a file cannot run, because it is in no package.
+    """
+    for node in parse_source(data.decode("utf-8", "replace")).body:
+        if isinstance(node, ast.ImportFrom) and node.level:
+            return ast.unparse(node)
+    return ""
 
 
 def _is_module(path: str) -> bool:
