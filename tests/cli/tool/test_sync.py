@@ -223,7 +223,27 @@ def test_where_both_have_changed_nothing_is_lost_unasked(
     assert said.code == 1 and copy.read_text(encoding="utf-8").endswith("# mine\n")
     offered = said.err.split("`vespe ")[1].split("`")[0]
     assert offered == "tool sync greet --from ../greet.py"
+    called = command("tool", "run", "greet", "who=x")
+    assert called.code == 0 and "and so has the tool's copy" in called.err
+    assert f"`vespe {offered}` overwrites the copy, and its changes are lost" in called.err
     assert command(*offered.split()).code == 0 and copy.read_text(encoding="utf-8") == AFTER
+    assert command("tool", "run", "greet", "who=x").err == ""
+
+
+def test_an_edited_copy_is_said_to_differ_from_its_source(
+    command: Command, project: Path, tool: Path
+) -> None:
+    assert "was edited" not in command("tool", "sync", "greet").err
+    (tool / "greet.py").write_text(BEFORE + "# mine\n", encoding="utf-8")
+    for checked in ((), ("--check",)):
+        said = command("tool", "sync", "greet", *checked)
+        assert said.code == 0 and "every schema matches its function" in said.err
+        assert f"the copy in {tool} was edited" in said.err
+        assert "does not run the code in greet.py" in said.err
+    offered = said.err.split("`vespe ")[1].split("`")[0]
+    assert command(*offered.split()).code == 0
+    assert (tool / "greet.py").read_text(encoding="utf-8") == BEFORE
+    assert "was edited" not in command("tool", "sync", "greet").err
 
 
 def test_a_link_that_came_with_a_project_brings_no_other_file_into_a_tool(

@@ -1,5 +1,6 @@
 """`vespe tool run`: resolve, trust, check the arguments, run, check the output."""
 
+import os
 import sys
 from dataclasses import replace
 
@@ -15,6 +16,7 @@ from vespe.cli.tool import arguments
 from vespe.cli.waiting import waiting
 from vespe.defaults import MAX_TIMEOUT_S
 from vespe.documents import strict_json
+from vespe.lazy import shlex
 from vespe.models import Call, JsonObject, Outcome, Tool
 from vespe.projects.workspace import open_workspace
 from vespe.tools import origins
@@ -243,12 +245,24 @@ def _behind(tool: Tool, *, is_ok: bool) -> str:
     if tool.scope != defaults.PROJECT_TOOLS or tool.directory is None:
         return ""
     origin = origins.compared(tool)
-    if origin is not None and origin.change in ("origin", "both"):
+    if origin is not None and origin.change == "both":
+        return (
+            f"{origin.path}, which {tool.name} was made from, has changed, and so has the tool's "
+            f"copy: `vespe tool sync {tool.name} --from {_from_here(tool, origin.path)}` "
+            "overwrites the copy, and its changes are lost"
+        )
+    if origin is not None and origin.change == "origin":
         return (
             f"{origin.path}, which {tool.name} was made from, has changed: "
             f"`vespe tool sync {tool.name}` applies the change"
         )
     return "" if is_ok else _behind_function(tool)
+
+
+def _from_here(tool: Tool, path: str) -> str:
+    """Return a path from the project's root as it is typed in the working directory."""
+    root = origins.project_of(tool.directory or "") or ""
+    return shlex.quote(os.path.relpath(os.path.join(root, path)))
 
 
 def _behind_function(tool: Tool) -> str:

@@ -69,6 +69,9 @@ def command(
     for one in found:
         if one.docstring and (one in changed or name is not None):
             report.note(_kept_description(one, kit))
+    if source is None:
+        for edited in filter(None, (_edited_copy(one, kit) for one in found)):
+            report.note(edited)
     if as_json:
         report.emit_json({"tools": [_document(one) for one in changed]})
     elif not changed and not apart:
@@ -133,12 +136,29 @@ def _apart(one: Synced, kit: str | None) -> str:
             f"`vespe tool sync {name}{place} --from NEW_FILE`; otherwise "
             f"`vespe tool set {name}{place} --unset {origins.KEY}` makes the copy the source"
         )
-    root = origins.project_of(one.tool.directory or "") or ""
-    file = os.path.relpath(os.path.join(root, one.source))
     return (
         f"{one.source} has changed, and so has the copy in {one.tool.directory}, so nothing was "
-        f"copied. `vespe tool sync {name}{place} --from {shlex.quote(file)}` overwrites the "
-        "copy, and its changes are lost"
+        f"copied. {_overwriting(one, kit)}"
+    )
+
+
+def _edited_copy(one: Synced, kit: str | None) -> str:
+    """Say that a tool's copy was edited, so that it runs other code than its source; "" if not."""
+    compared = origins.compared(one.tool)
+    if compared is None or compared.change != "copy":
+        return ""
+    return (
+        f"the copy in {one.tool.directory} was edited, so {one.tool.name} does not run the code "
+        f"in {one.source}. {_overwriting(one, kit)}"
+    )
+
+
+def _overwriting(one: Synced, kit: str | None) -> str:
+    root = origins.project_of(one.tool.directory or "") or ""
+    file = shlex.quote(os.path.relpath(os.path.join(root, one.source)))
+    return (
+        f"`vespe tool sync {one.tool.name}{_place(kit)} --from {file}` overwrites the copy, and "
+        "its changes are lost"
     )
 
 
