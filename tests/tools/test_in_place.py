@@ -99,6 +99,7 @@ def test_in_place_goes_with_a_function(command: Command) -> None:
 
 
 ITEMS = """
+import os
 from dataclasses import dataclass
 from enum import Enum
 from datetime import date
@@ -117,7 +118,10 @@ class Item:
 def gross(item: Item, on: date, others: list[Item] | None = None) -> Item:
     "Say what it costs."
     if item.net < 0:
+        print("no price soon")
         raise ValueError("no\\nprice")
+    if item.net == 0:
+        os._exit(3)
     return Item(item.net * 2 + sum(one.net for one in others or []) + on.year, item.kind)
 """
 
@@ -132,10 +136,11 @@ def test_arguments_come_as_the_annotations_say_and_results_as_json(
     done = command(*call, 'item={"net": 3, "kind": "book"}').document
     assert done.get("result") == {"net": 2033.0, "kind": "book"}, done
     failed = command(*call, 'item={"net": -3}').document["error"]
-    assert failed["message"] == (
-        "start failed with exit status 1: ValueError: no price (shop/items.py, line 20)"
-    )
+    assert failed["message"] == "ValueError: no price (shop/items.py, line 22)"
+    assert "no price soon" in failed["details"]["stderr"], "what it printed is not in the message"
     assert str(project) not in str(failed)
+    ended = command(*call, 'item={"net": 0}').document["error"]
+    assert ended["message"] == "the function failed with exit status 3"
     wrong = command("tool", "run", "gross", "on=soon", 'item={"net": 1}', "--json").document
     assert "/on must be a date such as" in wrong["error"]["message"]
 

@@ -86,7 +86,8 @@ class ShellCommand:
             raise
         nobody.check()
         if finished.returncode not in form.success_codes:
-            raise _failure(_name_of(command.argv), finished, context.secrets)
+            name = "" if _is_in_place(tool) else _name_of(command.argv)
+            raise _failure(name, finished, context.secrets)
         if form.output == "json":
             return Execution(
                 result=_json(finished.stdout, context.secrets),
@@ -353,6 +354,15 @@ def _name_of(argv: Sequence[str]) -> str:
     )
 
 
+def _is_in_place(tool: Tool) -> bool:
+    details = tool.implementation
+    if details is None or details.path != "start":
+        return False
+    from vespe.tools import in_place
+
+    return in_place.standing(tool.directory or "", tool.document) is not None
+
+
 def _failure(
     program: str, finished: process.Finished, secrets: Mapping[str, str]
 ) -> ToolExecutionError:
@@ -365,9 +375,9 @@ def _failure(
         if finished.signal is None
         else f"was ended by signal {finished.signal}"
     )
-    said = "\n".join((stderr.strip() or stdout.strip()).splitlines()[-_SAID_LINES:])[
-        -_SAID_CHARACTERS:
-    ]
+    # A program without a name is Vespe's own start of a function: its last line is the error.
+    lines = (stderr.strip() or stdout.strip()).splitlines()[-_SAID_LINES if program else -1 :]
+    said = "\n".join(lines)[-_SAID_CHARACTERS:]
     details: JsonObject = {
         "exit_code": finished.returncode,
         "stderr": _bounded(stderr),
@@ -375,7 +385,10 @@ def _failure(
     }
     if finished.signal is not None:
         details["signal"] = finished.signal
-    return ToolExecutionError(f"{program} {how}" + (f": {said}" if said else ""), details=details)
+    if not program and said and finished.returncode == 1:
+        return ToolExecutionError(said, details=details)
+    message = f"{program or 'the function'} {how}" + (f": {said}" if said else "")
+    return ToolExecutionError(message, details=details)
 
 
 def _redacted(text: str, secrets: Mapping[str, str]) -> str:
