@@ -84,12 +84,17 @@ def _directory() -> str:
 
 
 def _sweep() -> None:
-    """Take away handles that are older than what they stand for; never raises."""
+    """Take away handles that are older than what they stand for, and directories that were not
+    changed for as long: a younger one may be another process's, about to make its first handle.
+    Never raises.
+    """
     before = time.time() - kept.MAX_AGE_S
     with contextlib.suppress(OSError):
         for client in os.scandir(_directory()):
             with contextlib.suppress(OSError):
+                is_old = client.stat(follow_symlinks=False).st_mtime < before
                 for one in os.scandir(client.path):
                     if one.stat(follow_symlinks=False).st_mtime < before:
                         os.unlink(one.path)
-                os.rmdir(client.path)  # one that is not empty stays
+                if is_old:
+                    os.rmdir(client.path)  # one that is not empty stays
