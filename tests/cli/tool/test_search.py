@@ -174,3 +174,13 @@ def test_a_file_of_cases_that_is_wrong_is_named(command: Command, tmp_path: Path
 def test_on_a_terminal_it_is_said_that_other_kits_were_left_out(project: Path) -> None:
     shown = vespe_on_a_terminal("tool", "search", "replace a string in a file", cwd=project)
     assert "4 kits that are not active were not searched" in " ".join(shown.split())
+
+
+def test_if_nothing_is_found_the_kits_that_were_not_searched_are_told_in_a_pipe_too(
+    command: Command, project: Path
+) -> None:
+    said = command("tool", "search", "telephone")
+    assert (said.code, said.out) == (0, "")
+    assert "no tool here has any of these words" in said.err
+    assert "4 kits that are not active were not searched: `vespe kit list`" in said.err
+    assert command("tool", "search", "telephone", "--json").err == ""

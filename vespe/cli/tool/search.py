@@ -78,7 +78,9 @@ def command(
         kits = (
             "1 kit that is not active was" if left == 1 else f"{left} kits that are not active were"
         )
-        report.next_step(f"{kits} not searched: `vespe kit list` shows what each is for")
+        said = f"{kits} not searched: `vespe kit list` shows what each is for"
+        # A script that finds nothing is told too: the tool may be in one of these kits.
+        (report.next_step if found else report.note)(said)
 
 
 def _row(tool: Tool, score: float) -> JsonObject:
