@@ -155,7 +155,8 @@ def _summarise(tools: Sequence[Tool], results: Sequence[ExampleResult], *, as_js
         return
     failed = [result for result in results if not result.passed]
     without = [tool.name for tool in tools if not tool.examples]
-    for result in failed:
+    # A person who saw each result's line as it came has read why; a log of stderr alone has not.
+    for result in () if sys.stdout.isatty() and sys.stderr.isatty() else failed:
         report.error(f"{result.tool} {result.why}")
     untested = f"; {len(without)} without examples: {', '.join(without)}" if without else ""
     report.note(
