@@ -332,3 +332,15 @@ def test_a_key_of_args_that_a_shell_command_would_ignore_makes_no_tool(command: 
     assert said.code == 2 and "a shell_command has no key 'args'" in said.err
     assert "its keys are argv, stdin, cwd, output, success_codes, such as --args" in said.err
     assert command(*new, '{"argv": ["-l"], "output": "lines"}').code == 0
+
+
+def test_braces_that_name_no_input_are_told_as_lint_does(command: Command) -> None:
+    schema = '{"type": "object", "properties": {"paht": {"type": "string"}}, "required": ["paht"]}'
+    new = ("tool", "create", "listing", "--type", "shell_command", "--entrypoint", "ls")
+    said = command(*new, "--args", '{"argv": ["-l", "{path}"]}', "--schema", schema)
+    assert said.code == 0
+    told = "{path} is not the name of an input, so it is not replaced"
+    assert f"warning: {told}; did you mean {{paht}}?" in " ".join(said.err.split())
+    assert told in command("lint", "--select", "layout-unknown-slot").out
+    good = command("tool", "create", "ok", *new[3:], "--args", '{"argv": ["{path}"]}')
+    assert good.code == 0 and "not the name of an input" not in good.err

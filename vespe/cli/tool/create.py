@@ -1,7 +1,7 @@
 """`vespe tool create`: a tool that runs at once, from a template or from a Python function."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import click
@@ -17,7 +17,7 @@ from vespe.models import Tool
 from vespe.projects import project_tools
 from vespe.projects.workspace import find_root, open_workspace
 from vespe.records import json_of
-from vespe.tools import built, drafts, new_tool, origins
+from vespe.tools import built, drafts, new_tool, origins, slots
 
 _WHAT: Final = (
     "say what to make with one of these: --from calc.py:calc, --type python_script, "
@@ -165,7 +165,7 @@ def _implied(given: Mapping[str, Any], source: str | None) -> str | None:
 
 
 def _made(tool: Tool, root: str, draft: drafts.Draft, kit: str | None, as_json: bool) -> None:
-    for text in draft.notes:
+    for text in (*draft.notes, *_unknown_slots(draft)):
         report.warn(text)
     for text in draft.added:
         report.note(text)
@@ -183,6 +183,15 @@ def _made(tool: Tool, root: str, draft: drafts.Draft, kit: str | None, as_json: 
         report.say(_copied(tool, draft.origin[0], kit))
     if built.source_of(tool.document.get("implementation_details", {})):
         report.say(f"`vespe tool build {tool.name}` compiles it: then it runs")
+
+
+def _unknown_slots(draft: drafts.Draft) -> Iterator[str]:
+    """Say which braces contain no input's name, as lint's `layout-unknown-slot` does."""
+    details = draft.document.get("implementation_details", {})
+    for _, name, near in slots.unknown(details, draft.document["schema"]["input"]):
+        yield f"{{{name}}} is not the name of an input, so it is not replaced" + (
+            f"; did you mean {{{near}}}?" if near else ""
+        )
 
 
 def _copied(tool: Tool, path: str, kit: str | None) -> str:

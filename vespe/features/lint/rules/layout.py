@@ -16,7 +16,7 @@ from vespe.files import atomic
 from vespe.lazy import difflib
 from vespe.schemas.explain import describe, short
 from vespe.tool_types import type_in
-from vespe.tools import built, fields, templates
+from vespe.tools import built, fields, slots
 from vespe.tools.python.names import parse_source, read_names
 
 _DETAILS: Final = "/implementation_details"
@@ -442,28 +442,14 @@ def _unknown_slot(subject: Subject) -> Iterator[Found]:
     Bad: "argv": ["{fille}"]
     Good: "argv": ["{file}"]
     """
-    details = _details(subject)
-    kind = type_in(details)
-    names = templates.input_names(subject.input_schema)
-    places = [((key,), details.get(key)) for key in (kind.slots if kind is not None else ())]
-    for steps, text in (found for at, value in places for found in _texts(value, at)):
-        for name in templates.parse(text, names).unknown if "{" in text else ():
-            close = difflib.get_close_matches(name, names, n=1)
-            yield Found(
-                pointer=_DETAILS + pointer_to(steps),
-                message=f"{{{name}}} is not the name of an input, so it is not replaced",
-                fix=f"did you mean {{{close[0]}}}?"
-                if close
-                else f"add {short(name)} to the schema's properties",
-            )
-
-
-def _texts(value: Any, steps: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    if isinstance(value, str):
-        yield steps, value
-    elif isinstance(value, (dict, list)):
-        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from _texts(item, (*steps, key))
+    for steps, name, near in slots.unknown(_details(subject), subject.input_schema):
+        yield Found(
+            pointer=_DETAILS + pointer_to(steps),
+            message=f"{{{name}}} is not the name of an input, so it is not replaced",
+            fix=f"did you mean {{{near}}}?"
+            if near
+            else f"add {short(name)} to the schema's properties",
+        )
 
 
 @set_rule("layout-same-uid", "error")
