@@ -23,6 +23,24 @@ def test_only_what_is_other_is_written_and_what_is_left_over_goes(tmp_path: Path
     assert (tmp_path / "mine.txt").exists() and not (tmp_path / "kits/k/old.py").exists()
 
 
+def test_directories_that_a_removal_empties_go_too_and_others_stay(tmp_path: Path) -> None:
+    place, old = str(tmp_path), {"kits/k/old/deep/a": b"", "kits/k/kept/a": b"", "kits/k/b": b""}
+    write(place, old, own="kits/k", executable=frozenset())
+    (tmp_path / "kits/k/kept/mine").mkdir()
+    write(place, {"kits/k/b": b""}, own="kits/k", executable=frozenset())
+    left = sorted(
+        str(path.relative_to(tmp_path / "kits/k")) for path in tmp_path.rglob("kits/k/**/*")
+    )
+    assert left == ["b", "kept", "kept/mine"]
+
+
+def test_the_directory_that_a_kit_is_packed_in_stays(tmp_path: Path) -> None:
+    place = str(tmp_path)
+    write(place, {"kits/k/a": b""}, own="kits/k", executable=frozenset())
+    write(place, {}, own="kits/k", executable=frozenset())
+    assert (tmp_path / "kits/k").is_dir()
+
+
 def test_p83_a_file_that_is_no_longer_executable_is_told_and_mended(tmp_path: Path) -> None:
     place, runs = str(tmp_path), frozenset({"kits/k/run"})
     write(place, FILES, own="kits/k", executable=runs)

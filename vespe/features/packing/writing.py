@@ -1,5 +1,6 @@
 """Write what a form gives into a directory, or say what is other there."""
 
+import errno
 import os
 import stat
 from pathlib import PurePosixPath
@@ -22,8 +23,8 @@ def differences(directory: str, files: Files, *, own: str, executable: frozenset
 
 
 def write(directory: str, files: Files, *, own: str, executable: frozenset[str]) -> list[str]:
-    """Write what is missing or other, each file whole, and remove what is left over below `own`;
-    return the paths.
+    """Write what is missing or other, each file whole, and remove what is left over below `own`,
+    with the directories that this empties; return the paths of the files.
 
     Raises StorageError, and Refused where a directory on the way is a link.
     """
@@ -39,11 +40,26 @@ def write(directory: str, files: Files, *, own: str, executable: frozenset[str])
         if path not in files:
             with atomic.translated("remove", target):
                 os.unlink(target)
+                _remove_emptied(os.path.dirname(target), os.path.join(directory, own))
             continue
         with atomic.translated("make", os.path.dirname(target)):
             os.makedirs(os.path.dirname(target) or ".", exist_ok=True)
         atomic.write_atomic(target, files[path], mode=0o755 if path in executable else 0o644)
     return changed
+
+
+def _remove_emptied(place: str, top: str) -> None:
+    """Remove a directory below `top` and its parents there, as far as they are empty: a kit's
+    directory that has no tool's file in it is an error to whatever reads the kit.
+    """
+    while place.startswith(f"{top}{os.sep}"):
+        try:
+            os.rmdir(place)
+        except OSError as error:
+            if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
+                return
+            raise
+        place = os.path.dirname(place)
 
 
 def _is(path: str, data: bytes, *, is_executable: bool) -> bool:

@@ -1,12 +1,13 @@
 """`vespe kit pack`."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.ondisk import write_kit, write_tool
+from tests.support.ondisk import python_tool, write_kit, write_tool
 
 Command = Callable[..., Any]
 
@@ -38,6 +39,28 @@ def test_a_form_for_clients_is_written_compared_and_told_in_json(
     other = command(*pack, "--check")
     assert other.code == 1 and "out/k/SKILL.md differs from what the kit produces" in other.err
     assert command("kit", "pack", "./k", "--check").code == 2
+
+
+def test_the_files_of_a_tool_that_was_removed_are_told_apart_and_go(
+    project: Path, command: Command
+) -> None:
+    kit = write_kit(project, "k")
+    python_tool(kit / "tool-one", "one", "return 1")
+    python_tool(kit / "tool-two", "two", "return 2")
+    pack = ("kit", "pack", "./k", "--as", "plugin", "-o", "out")
+    assert command(*pack).code == 0
+    packed = project / "out/kits/k/tool-two"
+    files = len(list(packed.iterdir()))
+    shutil.rmtree(kit / "tool-two")
+    checked = command(*pack, "--check")
+    assert checked.code == 1
+    assert "out/kits/k/tool-two/config.json is no longer in the kit" in checked.err
+    assert "tool-two/config.json differs" not in checked.err
+    assert f" differ; {files} more files to remove" in checked.err
+    assert f" written, {files} removed" in command(*pack).out
+    assert not packed.exists()
+    assert command(*pack, "--check").code == 0
+    assert command("lint", "out/kits/k").code == 0
 
 
 def test_a_skill_of_that_name_that_somebody_wrote_is_kept(project: Path, command: Command) -> None:

@@ -15,6 +15,7 @@ from vespe.lazy import shlex
 from vespe.models import JsonValue
 
 _MOST_TOLD: Final = 20
+_GONE: Final = "is no longer in the kit"
 _WITH_FILES: Final = ("plugin", "mcpb")
 FORMS: Final = ("kit", "skill", "plugin", "mcpb", "server-json")
 
@@ -122,15 +123,22 @@ def _pack_for_clients(
         else writing.write(directory, files, own=own, executable=executable)
     )
     count = report.count(len(files), "file")
+    gone = [path for path in changed if path not in files]
+    other = len(changed) - len(gone)
     if as_json:
         said = {"kit_id": kit.kit_id, "as": form, "directory": os.path.abspath(directory)}
         report.emit_json(said | {"files": sorted(files), "changed": changed})
     elif check:
         for path in changed:
-            report.error(f"{os.path.join(directory, path)} differs from what the kit produces")
-        report.say(f"{len(changed)} of {count} differ" if changed else f"up to date: {count}")
+            why = "differs from what the kit produces" if path in files else _GONE
+            report.error(f"{os.path.join(directory, path)} {why}")
+        also = f"; {report.count(len(gone), 'more file')} to remove" if gone else ""
+        report.say(f"{other} of {count} differ{also}" if changed else f"up to date: {count}")
     else:
-        report.say(f"packed {kit.kit_id} as {form}: {count} in {directory}, {len(changed)} written")
+        removed = f", {len(gone)} removed" if gone else ""
+        report.say(
+            f"packed {kit.kit_id} as {form}: {count} in {directory}, {other} written{removed}"
+        )
         report.next_step(_NEXT[form].format(directory=directory, name=kit.dashed))
     return int(check and bool(changed))
 
