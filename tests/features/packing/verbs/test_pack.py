@@ -57,7 +57,7 @@ def test_the_files_of_a_tool_that_was_removed_are_told_apart_and_go(
     assert "out/kits/k/tool-two/config.json is no longer in the kit" in checked.err
     assert "tool-two/config.json differs" not in checked.err
     assert f" differ; {files} more files to remove" in checked.err
-    assert f" written, {files} removed" in command(*pack).out
+    assert f" written, {files} removed" in command(*pack).err
     assert not packed.exists()
     assert command(*pack, "--check").code == 0
     assert command("lint", "out/kits/k").code == 0
