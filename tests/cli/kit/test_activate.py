@@ -69,3 +69,13 @@ def test_a_kit_that_lies_here_and_is_not_found_is_said_how_to_find(
         assert command(*activate.split("`")[0].split()).code == 0
         command("kit", "deactivate", "words")
         command("kit", "unlink", "words")
+
+
+def test_a_kit_with_a_version_is_answered_with_the_command_without_it(command: Command) -> None:
+    said = command("kit", "activate", "file_io_without_git@1")
+    assert said.code == 3 and "MCP server" not in said.err
+    assert "a kit is activated without a version: file_io_without_git@1" in said.err
+    hint = said.err.partition("`vespe ")[2].partition("`")[0]
+    assert hint == "kit activate file_io_without_git" and command(*hint.split()).code == 0
+    unknown = command("kit", "activate", "file_io_without_gti@1")
+    assert unknown.code == 3 and "file_io_without_git" in unknown.err

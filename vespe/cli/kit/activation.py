@@ -42,6 +42,12 @@ def activate(root: str, kit_ids: Iterable[str]) -> ProjectConfig:
 def _found(root: str, kit_id: str, digest: str) -> Kit:
     """Return the kit that is meant; of several MCP servers the one that a person chooses."""
     choices = mcp_snapshots.choices(kit_id) if roots.KIT_ID.fullmatch(kit_id) else ()
+    if digest and not choices:  # a kit that is not an MCP server: `activate` takes no version
+        roots.find_kit(kit_id, project=root)
+        raise errors.NotFound(
+            f"a kit is activated without a version: {kit_id}@{digest}",
+            hint=f"`vespe kit activate {shlex.quote(kit_id)}`",
+        )
     if digest:
         fitting = [one for one in choices if one.digest.startswith(digest)]
         if len(fitting) != 1:
