@@ -127,3 +127,39 @@ def test_an_input_named_like_an_option_of_the_command_is_shown_as_it_can_be_give
         said.err
     )
     assert command("tool", "run", "slow", "timeout=9", "--timeout", "9").err == ""
+
+
+def test_an_input_that_takes_more_than_text_names_the_way_to_give_json(
+    command: Command, project: Path
+) -> None:
+    either = {"anyOf": [{"type": "integer"}, {"type": "string"}]}
+    python_tool(
+        project / ".vespe/tools/tool-open",
+        "open",
+        "return [free, either]",
+        params="free=None, either=None, name='', mode='', count=0",
+        schema={
+            "type": "object",
+            "properties": {
+                "free": {},
+                "either": {**either, "description": "A number or a name."},
+                "name": {"type": ["string", "null"]},
+                "mode": {"enum": ["fast", 1]},
+                "count": {"type": "integer"},
+            },
+        },
+    )
+    page = " ".join(command("tool", "run", "open", "--help").out.split())
+    assert "optional (free:=JSON for anything but text)" in page
+    assert "optional (either:=JSON for anything but text): A number or a name." in page
+    assert page.count("for anything but text") == 2
+    said = command("tool", "run", "open", 'free={"a":1}', "either=5", "--json").document
+    assert said["result"] == ['{"a":1}', "5"]
+    said = command("tool", "run", "open", 'free:={"a":1}', "either:=5", "--json").document
+    assert said["result"] == [{"a": 1}, 5]
+
+
+def test_the_word_help_is_answered_with_the_option(command: Command) -> None:
+    said = command("tool", "run", "calc", "help")
+    assert said.code == 2 and "a=help" not in said.err
+    assert "hint: `vespe tool run calc --help` shows its arguments" in " ".join(said.err.split())

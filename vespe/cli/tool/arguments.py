@@ -130,6 +130,14 @@ def how(tool: Tool, key: str) -> str:
     return "" if types and "string" not in types else f"write {key}=TEXT for plain text"
 
 
+def is_read_as_text(tool: Tool, key: str) -> bool:
+    """Say whether every KEY=VALUE of an input is a string though it can also be something else."""
+    facts = _property(tool, key)
+    types = set(_types(facts, tool.input_schema)) - {"null"}
+    is_open = not types or ("string" in types and types != {"string"})
+    return is_open and _listed(facts, tool.input_schema) is None
+
+
 def misread(tool: Tool, given: JsonObject, keys: Iterable[str]) -> str:
     """Return `how` the first of the inputs `keys` is typed that came as text and is none, or a
     member of an object that was written as `object.member`; "" where none did.
@@ -214,6 +222,11 @@ def _require_names(tool: Tool, words: Sequence[str]) -> None:
         meant = [f"{key}={word}" for key, word in zip(left, bare, strict=False)]
     else:
         meant = []
+    if bare[0] == "help" and "help" not in names:
+        raise errors.UsageError(
+            "'help' is not KEY=VALUE",
+            hint=f"`vespe tool run {tool.name} --help` shows its arguments",
+        )
     words_meant = shlex.join(meant) or "KEY=VALUE, KEY:=JSON, KEY=@FILE, or --args JSON"
     raise errors.UsageError(
         f"{bare[0]!r} is not KEY=VALUE",

@@ -21,7 +21,7 @@ def show(context: click.Context, tool: Tool) -> int:
     with formatter.indentation():
         formatter.write_text(report.one_line(" ".join(tool.description.split())))
     rows = [
-        (_option(context, tool, key), _said(facts, tool.input_schema, needed=needed))
+        (_option(context, tool, key), _said(tool, key, facts, needed=needed))
         for key, facts, needed in signature.inputs(tool.input_schema)
     ]
     if rows:
@@ -62,7 +62,7 @@ def _option(context: click.Context, tool: Tool, key: str) -> str:
     return f"--{key} / --no-{key}" if arguments.is_flag(tool, key) else f"--{key} {key.upper()}"
 
 
-def _said(facts: JsonObject, root: JsonObject, *, needed: bool) -> str:
+def _said(tool: Tool, key: str, facts: JsonObject, *, needed: bool) -> str:
     default = (
         f"default {strict_json.compact_json(facts['default'])}"
         if "default" in facts
@@ -70,4 +70,6 @@ def _said(facts: JsonObject, root: JsonObject, *, needed: bool) -> str:
     )
     text = str(facts.get("description", ""))
     need = "required" if needed else default
-    return f"{kind_of_input(facts, root)}, {need}" + (f": {text}" if text else "")
+    if arguments.is_read_as_text(tool, key):
+        need += f" ({key}:=JSON for anything but text)"
+    return f"{kind_of_input(facts, tool.input_schema)}, {need}" + (f": {text}" if text else "")
