@@ -4,6 +4,7 @@ secrets.
 
 import asyncio
 import base64
+import inspect
 import json
 import os
 import shutil
@@ -640,6 +641,24 @@ def test_a_cancelled_task_of_an_in_process_tool_is_logged_as_interrupted(project
     with pytest.raises(TimeoutError):
         asyncio.run(caller())
     assert [line["outcome"] for line in log.read(str(path.workspace.root))] == ["interrupted"]
+
+
+def test_a_coroutine_that_comes_after_its_task_was_cancelled_is_closed(project: Path) -> None:
+    write_tool(tools(project) / "tool-i", "i")
+    path = CallPath(workspace=open_workspace(project), registry=ToolRegistry())
+    made, go = [asyncio.sleep(600)], threading.Event()
+    path.registry.register(lambda: made[0] if go.wait(PATIENCE_S) else None, name="i")
+
+    async def caller() -> None:
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.1):
+                await path.acall(Call(tool="i", arguments={}))
+        go.set()
+        async with asyncio.timeout(PATIENCE_S):
+            while inspect.getcoroutinestate(made[0]) != inspect.CORO_CLOSED:
+                await asyncio.sleep(0.01)
+
+    asyncio.run(caller())
 
 
 def test_cancel_ends_an_in_process_call_at_once(project: Path) -> None:

@@ -347,6 +347,10 @@ async def _in_thread(implementation: ToolImplementation, inputs: JsonObject, bou
 
     try:
         return _unwrapped(await done)
+    except asyncio.CancelledError:
+        if done.done() and not done.cancelled():
+            _drop(done.result())
+        raise
     finally:
         deadline.cancel()
 
@@ -363,8 +367,10 @@ def _begin(work: Callable[[], Any]) -> "Future[tuple[Any, BaseException | None]]
             found: tuple[Any, BaseException | None] = (work(), None)
         except BaseException as error:  # it is the waiting task's
             found = (None, error)
-        with contextlib.suppress(RuntimeError):  # the loop has ended, so nobody waits any more
+        try:
             loop.call_soon_threadsafe(_settle, done, found)
+        except RuntimeError:  # the loop has ended, so nobody waits any more
+            _drop(found)
 
     from vespe.calls import threads
 
@@ -374,8 +380,16 @@ def _begin(work: Callable[[], Any]) -> "Future[tuple[Any, BaseException | None]]
 
 def _settle(done: "Future[Any]", found: tuple[Any, BaseException | None]) -> None:
     """Give a future its pair, unless nobody waits for it any more."""
-    if not done.done():
+    if done.done():
+        _drop(found)
+    else:
         done.set_result(found)
+
+
+def _drop(found: tuple[Any, BaseException | None]) -> None:
+    """Close a coroutine that nobody will await: it would warn of that."""
+    if inspect.iscoroutine(found[0]):
+        found[0].close()
 
 
 def _unwrapped(found: tuple[Any, BaseException | None]) -> Any:
