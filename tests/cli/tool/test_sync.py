@@ -360,15 +360,17 @@ def test_what_came_from_elsewhere_is_said_to_have_been_compared_with_its_copy(
     made = command("tool", "create", "greet", "--from", f"{tmp_path}/greet.py:greet")
     assert made.code == 0
     said = command("tool", "sync", "greet", "--check")
-    assert said.code == 0 and "greet: compared with the file in its directory" in said.err
+    assert said.code == 0 and "vespe: greet: compared with its own file\n" in said.err
 
 
 def test_a_copy_whose_source_is_gone_can_become_the_source(
     command: Command, project: Path, tool: Path
 ) -> None:
     (project / "greet.py").unlink()
+    linted = " ".join(command("lint", "--select", "signature-origin").out.split())
     said = command("tool", "sync", "greet")
     hint = said.err.rpartition("`vespe ")[2].partition("`")[0]
+    assert f"or else `vespe {hint}`" in linted
     assert command(*shlex.split(hint)).code == 0
     said = command("tool", "sync", "greet")
     assert "no longer exists" not in said.err and "every schema matches" in said.err

@@ -100,11 +100,8 @@ def _tell_of_copies(found: list[Synced]) -> None:
     """Say which tools were only compared with their own file: where that came from is not known."""
     names = [one.tool.name for one in found if not syncing.has_known_source(one.tool)]
     if names:
-        kept = "the file in its directory" if len(names) == 1 else "the files in their directories"
-        report.note(
-            f"{join_words(names, most=_MOST_NAMES)}: compared with {kept}, because no other source "
-            "in the project is known"
-        )
+        kept = "its own file" if len(names) == 1 else "their own files"
+        report.note(f"{join_words(names, most=_MOST_NAMES)}: compared with {kept}")
 
 
 def _tools(own: owner.ToolOwner, name: str | None, source: str | None) -> list[Tool]:

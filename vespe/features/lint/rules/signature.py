@@ -106,8 +106,8 @@ def _origin(subject: Subject) -> Iterator[Found]:
         yield Found(
             pointer=at,
             message=f"its source file {short(compared.path)} no longer exists",
-            fix=f"if it has moved, run `vespe tool sync {name} --from NEW_FILE`, or else remove "
-            f"`{origins.KEY}`",
+            fix=f"if it has moved, run `vespe tool sync {name} --from NEW_FILE`, or else "
+            f"`vespe tool set {name} --unset {origins.KEY}`",
         )
         return
     copy = ", and so has the tool's copy" if compared.change == "both" else ""
