@@ -3,8 +3,12 @@
 import contextlib
 import json
 import os
+import re
 import resource
+import shutil
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -70,6 +74,15 @@ def root(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             implementation=shell,
             permissions=permissions,
         )
+    shutil.copy("/bin/sh", root / "starter")
+    hanging = write_tool(
+        root / ".vespe/tools/tool-hanging",
+        "hanging",
+        schema={"type": "object"},
+        implementation={"type": "shell_command", "path": "hanging", "args": {"argv": []}},
+        files={"hanging": f"#!{root}/starter\necho run >> runs\n"},
+    )
+    (hanging / "hanging").chmod(0o755)
     wordless = write_tool(
         root / ".vespe/tools/tool-wordless",
         "wordless",
@@ -121,6 +134,43 @@ def meanwhile(project: Project, text: str, **how: Any) -> tuple[threading.Thread
     )
     thread.start()
     return thread, got
+
+
+KEEPS = """
+import fcntl, os, signal, sys
+signal.signal(signal.SIGIO, lambda *_: print("wanted", flush=True))
+try:
+    fcntl.fcntl(os.open(sys.argv[1], os.O_RDWR), fcntl.F_SETLEASE, fcntl.F_WRLCK)
+except OSError as error:
+    print(error, flush=True)
+print("kept", flush=True)
+while True:
+    signal.pause()
+"""
+
+
+def locks() -> str:
+    return re.sub(" +", " ", Path("/proc/locks").read_text("utf-8"))
+
+
+@contextlib.contextmanager
+def kept(path: Path) -> Iterator[tuple[Callable[[], str], Callable[[], bool]]]:
+    """Let all that open or start a file wait, for 45 s at most; gives what waits until one does,
+    and what says whether that time is not over.
+    """
+    with subprocess.Popen(
+        [sys.executable, "-c", KEEPS, str(path)],
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
+    ) as keeper:
+        assert keeper.stdout is not None
+        try:
+            if (said := keeper.stdout.readline()) != "kept\n":
+                pytest.skip(f"this file system has no leases: {said}")
+            waits = f" LEASE BREAKING READ {keeper.pid} "
+            yield keeper.stdout.readline, lambda: waits in locks()
+        finally:
+            keeper.kill()
 
 
 def is_gone(pid: int) -> bool:
@@ -227,6 +277,44 @@ def test_a_program_and_all_that_it_started_end_with_a_vespe_that_is_killed(root:
     os.waitpid(pid, 0)
     assert len(left) >= 5  # a zygote, a supervisor, a program and what it started
     soon(lambda: all(map(is_gone, left)))
+
+
+def test_a_program_whose_start_hangs_does_not_run_after_its_call(
+    root: Path, project: Project
+) -> None:
+    project.call("hanging").unwrap()
+    with kept(root / "starter") as (wanted, _):
+        late = project.execute_tool("hanging", {}, timeout_s=0.5).error
+        assert late is not None and late.code == "timed_out"
+        assert wanted() == "wanted\n" and not supervisors()
+    project.call("hanging").unwrap()
+    assert (root / "runs").read_text("utf-8") == "run\n" * 2
+
+
+def test_a_program_whose_start_hangs_does_not_run_after_vespe_was_killed(root: Path) -> None:
+    ready, begin = os.pipe(), os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            with Project(root, trusted=True) as project:
+                project.call("hanging").unwrap()
+                os.write(ready[1], b".")
+                os.read(begin[0], 1)
+                project.call("hanging")
+        finally:
+            os._exit(1)
+    os.read(ready[0], 1)
+    with kept(root / "starter") as (wanted, is_waited_for):
+        os.write(begin[1], b".")
+        assert wanted() == "wanted\n"
+        left = supervisor.below(pid)
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        soon(lambda: all(map(is_gone, left)))
+        assert is_waited_for()
+    for descriptor in (*ready, *begin):
+        os.close(descriptor)
+    assert (root / "runs").read_text("utf-8") == "run\n" and len(left) >= 3
 
 
 def test_limits_that_a_program_gives_its_supervisor_are_not_the_next_program_s(

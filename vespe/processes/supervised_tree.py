@@ -195,6 +195,10 @@ class Lease(Protocol):
         """Let the supervisor go on where the tool has stopped it."""
         ...
 
+    def kill(self) -> bool:
+        """Kill the supervisor where that ends all that it started; False where it does not."""
+        ...
+
     def wait_for_the_end(self) -> None:
         """Wait until a supervisor that was killed is gone, with all that it left."""
         ...
@@ -422,7 +426,7 @@ class Supervised:
         leaves its tree to the zygote.
         """
         whole = not self.supervised and b"\nE " in self.outputs["status"].data
-        if self.supervised and lease.pid:
+        if self.supervised and lease.pid and not lease.kill():
             _end_from_here(lease.pid, lease.group)
         elif not whole:
             lease.wait_for_the_end()

@@ -396,6 +396,14 @@ class Lease:
             with contextlib.suppress(OSError):
                 signal.pidfd_send_signal(self._pidfd, signal.SIGCONT)
 
+    def kill(self) -> bool:
+        """Kill the supervisor where that ends all that it started; False where it does not."""
+        if not self.apart or not self.pid or self._pidfd < 0:
+            return False
+        with contextlib.suppress(OSError):
+            signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+        return True
+
     def give_back(self, *, whole: bool) -> None:
         """Say that the call is over; `whole` that its supervisor has said so too."""
         self.is_busy = False

@@ -48,7 +48,8 @@ call.
 # can read it, and a zygote of programs never forks a Python tool. Most programs run before the
 # thread has ended, and could change the limits of this process, or hold the thread up, by the
 # thread's number: the thread puts that into its filter. A supervisor with other limits than before
-# still ends after the call.
+# still ends after the call. Where the start of a program hangs, as on a file system that does not
+# answer, so does this process: Vespe kills it, or the zygote where Vespe is gone.
 #
 # A supervisor that is apart is the first process of a namespace of processes: its calls see no
 # others, and cannot end it. The filter keeps its limits and priority from them (sandbox/filter.py),
@@ -81,6 +82,8 @@ one is forked.
 """
 NOT_STARTED = 127 << 8
 """How a process ends that could not become its program."""
+HANGS_S = 2.0
+"""A supervisor that Vespe's end does not end hangs, where nothing has happened for so long."""
 GONE_S = 1.0
 """How long after its sockets were closed Vespe is gone."""
 MAX_DIRECTORIES = 256
@@ -251,23 +254,32 @@ class Zygote:
         supervisor is left.
         """
         wanted = True
+        patience_s: float | None = None
         while wanted or self.supervisors:
+            wait_s = patience_s if self.supervisors else IDLE_S
             ready = {
                 descriptor
-                for descriptor, _ in self.watch.poll.poll(
-                    None if self.supervisors else IDLE_S * 1000
-                )
+                for descriptor, _ in self.watch.poll.poll(None if wait_s is None else wait_s * 1000)
             }
             if self.watch.wake in ready:
                 os.read(self.watch.wake, 4096)
             self.reap()
             if CHANNEL in ready and wanted:
                 wanted = self.serve()
-            if wanted and (self.watch.vespe in ready or not (ready or self.supervisors)):
+            if self.watch.vespe in ready:
+                self.ignore(self.watch.vespe)
+                wanted, patience_s = False, HANGS_S
+            elif not ready:
                 wanted = False
+                self.end_supervisors()
             if not wanted:
-                self.ignore(CHANNEL, self.watch.vespe)
+                self.ignore(CHANNEL)
         self.tidy()
+
+    def end_supervisors(self) -> None:
+        """Kill those that have not ended with Vespe, such as one whose program's start hangs."""
+        for pid in self.supervisors:
+            os.kill(pid, signal.SIGKILL)
 
     def tidy(self) -> None:
         """Delete the empty directories that Vespe has kept for calls, where it is gone without
