@@ -208,6 +208,36 @@ def test_connecting_twice_changes_nothing_and_removing_takes_the_entry_away(
     )
 
 
+@pytest.mark.parametrize("client", ["claude-code", "cursor"])
+def test_connecting_again_without_options_keeps_those_of_the_entry_and_says_so(
+    client: str, command: Command, stocked: Path, on_path: None
+) -> None:
+    first = command("connect", client, "--json", "--", "--tools-mode", "code", "--kit=k")
+    again = command("connect", client, "--json")
+    assert again.document["entry"] == first.document["entry"] and not again.document["changed"]
+    assert "keeps `--tools-mode code --kit=k`" in again.err
+    other = command("connect", client, "--json", "--", "--read-only")
+    assert "--tools-mode" not in other.document["entry"]["args"] and "keeps" not in other.err
+    assert command("mcp", "config", client, "--remove").code == 0
+    fresh = command("connect", client, "--json")
+    assert "--read-only" not in fresh.document["entry"]["args"] and "keeps" not in fresh.err
+
+
+def test_options_that_lift_a_protection_are_not_kept_from_a_file_that_anyone_can_write(
+    command: Command, stocked: Path, on_path: None
+) -> None:
+    weak = ["--trust", "--ask", "allow", "--http", "0.0.0.0:1", "--ask=allow", "--max-calls"]
+    args = ["mcp", "serve", "--project", ".", "--ask", "deny", *weak]
+    (stocked / ".mcp.json").write_text(
+        json.dumps({"mcpServers": {"vespe-project": {"command": "vespe", "args": args}}}),
+        encoding="utf-8",
+    )
+    said = command("connect", "claude-code", "--json")
+    assert said.code == 0 and said.document["entry"]["args"][-2:] == ["--ask", "deny"]
+    assert not {*weak} - {"--ask"} & {*said.document["entry"]["args"]}
+    assert "removed `--trust --ask allow --http 0.0.0.0:1 --ask=allow --max-calls`" in said.err
+
+
 @pytest.mark.parametrize("client", ["claude-code", "codex", "gemini"])
 def test_an_entry_of_the_users_own_holds_everywhere(
     client: str, command: Command, stocked: Path, on_path: None

@@ -15,6 +15,20 @@ from vespe.features.mcp.clients.table import WORKSPACES, McpClient
 from vespe.models import JsonObject
 
 _SERVE: Final = ["mcp", "serve", "--project"]
+_FLAG: Final = re.compile("")
+_KEPT_OPTIONS: Final = {
+    "--kit": re.compile(r"[^-].*"),
+    "--tool": re.compile(r"[^-].*"),
+    "--read-only": _FLAG,
+    "--tools-mode": re.compile(r"[a-z]+"),
+    "--ask": re.compile("client|deny"),
+    "--results": re.compile("whole|bounded"),
+    "--max-calls": re.compile(r"[0-9]+"),
+    "--log-arguments": _FLAG,
+}
+"""The options of `vespe mcp serve` that an entry keeps when it is written again without options,
+each with the values that are kept.
+"""
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,40}")
 _MAX_SLUG: Final = 24
 
@@ -128,6 +142,40 @@ def entry_name(servers: JsonObject, root: str, *, wanted: str | None) -> str:
     plain = f"vespe-{slug}" if slug else "vespe"
     digest = hashlib.sha256(os.fsencode(os.path.realpath(root))).hexdigest()
     return plain if plain not in servers else f"{plain}-{digest[:6]}"
+
+
+def options_of(entry: object) -> tuple[list[str], list[str]]:
+    """Return the options for the server of an entry that serves a project: those to keep when the
+    entry is written again, and those to leave out.
+
+    Left out is what lifts a protection or serves something else, such as `--trust` and `--ask
+    allow`, and what is unknown: anyone may have written the file, and the server is started with
+    these options to check it.
+    """
+    kept: list[str] = []
+    left_out: list[str] = []
+    args = entry.get("args") if isinstance(entry, dict) else None
+    words = args if isinstance(args, list) and all(isinstance(word, str) for word in args) else []
+    at = next(
+        (number + 4 for number in range(len(words)) if words[number : number + 3] == _SERVE),
+        len(words),
+    )
+    while at < len(words):
+        name, equals, value = words[at].partition("=")
+        takes = _KEPT_OPTIONS.get(name, _FLAG)
+        size = 1 if equals or takes is _FLAG else 2
+        if not equals:
+            value = words[at + 1] if size == 2 and at + 1 < len(words) else ""
+        known = name in _KEPT_OPTIONS and (
+            (not equals) if takes is _FLAG else takes.fullmatch(value) is not None
+        )
+        if name not in _KEPT_OPTIONS and not equals:
+            # an unknown option goes with its value
+            while at + size < len(words) and not words[at + size].startswith("-"):
+                size += 1
+        (kept if known else left_out).extend(words[at : at + size])
+        at += size
+    return kept, left_out
 
 
 def with_former(entry: JsonObject, former: object) -> JsonObject:

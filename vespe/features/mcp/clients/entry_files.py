@@ -11,7 +11,7 @@ from vespe.features.mcp.clients import entries, environment, files
 from vespe.features.mcp.clients.table import McpClient
 from vespe.models import JsonObject
 
-_BOUNDED: Final = ("--results", "bounded")
+BOUNDED: Final = ("--results", "bounded")
 
 
 def path_of(
@@ -46,7 +46,7 @@ def command_for(
     something else.
     """
     if client.shows_structured and not any(word.startswith("--results") for word in extra):
-        extra = (*_BOUNDED, *extra)
+        extra = (*BOUNDED, *extra)
     return (
         entries.portable_command(client, root, extra)
         if is_shared(root, path, absolute=absolute)
@@ -68,6 +68,17 @@ def entry_for(
     shared = is_shared(root, path, absolute=absolute)
     command = command_for(client, root, path, extra=extra, absolute=absolute)
     return client.entry(command, {} if shared else environment.needed(os.environ))
+
+
+def former_options(
+    client: McpClient, root: str, path: str | None, *, wanted: str | None
+) -> tuple[list[str], list[str]]:
+    """Return the options to keep and those to leave out of the entry in a client's file that an
+    entry without options would replace; nothing where it has none for this project.
+    """
+    servers = read_servers(client, path) if path else {}
+    former = servers.get(entries.entry_name(servers, root, wanted=wanted))
+    return entries.options_of(former) if entries.serves(former, root) else ([], [])
 
 
 def is_shared(root: str, path: str | None, *, absolute: bool = False) -> bool:

@@ -1,6 +1,7 @@
 """`vespe mcp config`: print, write or remove this project's entry in an MCP client's own file."""
 
 import os
+from collections.abc import Sequence
 
 import click
 
@@ -9,6 +10,7 @@ from vespe.cli import options, report
 from vespe.documents import strict_json, toml
 from vespe.features.mcp.clients import entries, entry_files, files
 from vespe.features.mcp.clients.table import CLIENTS, McpClient
+from vespe.lazy import shlex
 from vespe.models import JsonObject
 from vespe.projects.workspace import find_root
 
@@ -59,7 +61,7 @@ def command(
 
     CLIENT is claude-code, claude-desktop, cursor, vscode, gemini, codex, zed or generic. Nothing
     else in the file changes: comments, order, indentation and line ends stay. Options after `--`
-    are passed to `vespe mcp serve`.
+    are passed to `vespe mcp serve`. Without them, an entry that is there keeps its options.
 
     An entry in a file inside the project contains no paths of this machine, so that a team can
     commit it. `vespe connect` writes the entry too, and also tests it.
@@ -70,6 +72,7 @@ def command(
     path = entry_files.path_of(client, root, named=named, scope=scope, needed=write or remove)
     if remove:
         return _remove(client, path or "", name, root=root, yes=yes, as_json=as_json)
+    extra = options_for(client, root, path, extra=extra, wanted=name)
     entry = entry_files.entry_for(client, root, path, extra=extra, absolute=absolute)
     if write:
         document = merge(client, path or "", entry, root=root, wanted=name, yes=yes)
@@ -78,6 +81,32 @@ def command(
     return _print(
         client, path, entries.entry_name(servers, root, wanted=name), entry=entry, as_json=as_json
     )
+
+
+def options_for(
+    client: McpClient, root: str, path: str | None, *, extra: Sequence[str], wanted: str | None
+) -> Sequence[str]:
+    """Return the options for the server: `extra`, else those that the entry has already; say what
+    is kept and what is left out.
+    """
+    if extra:
+        return extra
+    kept, left_out = entry_files.former_options(client, root, path, wanted=wanted)
+    if shown := _without_default(kept):
+        report.note(
+            f"the entry keeps `{report.one_line(shlex.join(shown))}`; `-- OPTION...` replaces its options, and "
+            f"`vespe mcp config {client.name} --remove` removes the entry"
+        )
+    if left_out:
+        report.note(
+            f"removed `{report.one_line(shlex.join(left_out))}` from the entry; give it again after `--` to keep it"
+        )
+    return kept
+
+
+def _without_default(words: Sequence[str]) -> Sequence[str]:
+    """Return options without those that Vespe itself writes for some clients."""
+    return words[2:] if tuple(words[:2]) == entry_files.BOUNDED else words
 
 
 def merge(

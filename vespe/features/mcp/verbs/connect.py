@@ -82,10 +82,12 @@ def command(
 
     CLIENT is claude-code, claude-desktop, cursor, vscode, gemini, codex or zed. An entry in a file
     inside the project contains no paths of this machine, so that a team can commit it. Options
-    after `--` are passed to `vespe mcp serve`. `vespe mcp config` prints or removes the entry.
+    after `--` are passed to `vespe mcp serve`; without them, an entry that is there keeps its
+    options. `vespe mcp config` prints or removes the entry.
     """
     root, client = find_root(project_dir), CLIENTS[client_name]
     path = entry_files.path_of(client, root, named=None, scope=scope, needed=True) or ""
+    extra = tuple(config.options_for(client, root, path, extra=extra, wanted=None))
     entry = entry_files.entry_for(client, root, path, extra=extra, absolute=absolute)
     document = config.merge(client, path, entry, root=root, wanted=None, yes=yes)
     shared = entry_files.is_shared(root, path, absolute=absolute)
