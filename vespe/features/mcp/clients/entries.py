@@ -15,20 +15,11 @@ from vespe.features.mcp.clients.table import WORKSPACES, McpClient
 from vespe.models import JsonObject
 
 _SERVE: Final = ["mcp", "serve", "--project"]
-_FLAG: Final = re.compile("")
-_KEPT_OPTIONS: Final = {
-    "--kit": re.compile(r"[^-].*"),
-    "--tool": re.compile(r"[^-].*"),
-    "--read-only": _FLAG,
-    "--tools-mode": re.compile(r"[a-z]+"),
-    "--ask": re.compile("client|deny"),
-    "--results": re.compile("whole|bounded"),
-    "--max-calls": re.compile(r"[0-9]+"),
-    "--log-arguments": _FLAG,
-}
-"""The options of `vespe mcp serve` that an entry keeps when it is written again without options,
-each with the values that are kept.
-"""
+_KEPT_OPTIONS: Final = re.compile(
+    r"--(?:read-only|log-arguments|(?:kit|tool) \S+|tools-mode [a-z]+|ask (?:client|deny)"
+    r"|results (?:whole|bounded)|max-calls [0-9]+)"
+)
+"""The options of `vespe mcp serve` that an entry keeps when it is written again without options."""
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,40}")
 _MAX_SLUG: Final = 24
 
@@ -152,29 +143,20 @@ def options_of(entry: object) -> tuple[list[str], list[str]]:
     allow`, and what is unknown: anyone may have written the file, and the server is started with
     these options to check it.
     """
-    kept: list[str] = []
-    left_out: list[str] = []
     args = entry.get("args") if isinstance(entry, dict) else None
     words = args if isinstance(args, list) and all(isinstance(word, str) for word in args) else []
-    at = next(
-        (number + 4 for number in range(len(words)) if words[number : number + 3] == _SERVE),
-        len(words),
-    )
-    while at < len(words):
-        name, equals, value = words[at].partition("=")
-        takes = _KEPT_OPTIONS.get(name, _FLAG)
-        size = 1 if equals or takes is _FLAG else 2
-        if not equals:
-            value = words[at + 1] if size == 2 and at + 1 < len(words) else ""
-        known = name in _KEPT_OPTIONS and (
-            (not equals) if takes is _FLAG else takes.fullmatch(value) is not None
-        )
-        if name not in _KEPT_OPTIONS and not equals:
-            # an unknown option goes with its value
-            while at + size < len(words) and not words[at + size].startswith("-"):
-                size += 1
-        (kept if known else left_out).extend(words[at : at + size])
-        at += size
+    starts = [number for number in range(len(words)) if words[number : number + 3] == _SERVE]
+    given: list[list[str]] = []
+    for word in words[starts[0] + 4 :] if starts else ():
+        if word.startswith("-") or not given:
+            given.append([word])
+        else:  # the value of the option before it
+            given[-1].append(word)
+    kept: list[str] = []
+    left_out: list[str] = []
+    for option in given:
+        is_kept = _KEPT_OPTIONS.fullmatch(" ".join(option).replace("=", " ", 1))
+        (kept if is_kept else left_out).extend(option)
     return kept, left_out
 
 
