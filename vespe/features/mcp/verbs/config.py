@@ -94,12 +94,13 @@ def options_for(
     kept, left_out = entry_files.former_options(client, root, path, wanted=wanted)
     if shown := _without_default(kept):
         report.note(
-            f"the entry keeps `{report.one_line(shlex.join(shown))}`; `-- OPTION...` replaces its options, and "
-            f"`vespe mcp config {client.name} --remove` removes the entry"
+            f"the entry keeps `{report.one_line(shlex.join(shown))}`; `-- OPTION...` replaces its "
+            f"options, and `vespe mcp config {client.name} --remove` removes the entry"
         )
     if left_out:
         report.note(
-            f"removed `{report.one_line(shlex.join(left_out))}` from the entry; give it again after `--` to keep it"
+            f"removed `{report.one_line(shlex.join(left_out))}` from the entry; give it again "
+            "after `--` to keep it"
         )
     return kept
 
