@@ -114,6 +114,10 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     directory.mkdir()
     monkeypatch.setenv("HOME", str(directory))
     monkeypatch.delenv("GIT_CONFIG_GLOBAL", raising=False)
+    # what a command sets in this process ends with the test; a name that was absent has to be set
+    # before, or it is not put back
+    monkeypatch.setenv("VESPE_KITS_PATH", os.environ.get("VESPE_KITS_PATH", ""))
+    monkeypatch.delenv("VESPE_KITS_PATH")
     for name in _USER_VARIABLES:
         monkeypatch.setenv(name, str(directory / name.split("_")[1].lower()))
     return directory
