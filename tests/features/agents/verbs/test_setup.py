@@ -99,3 +99,22 @@ def test_a_wait_for_a_busy_model_is_told_in_inert_words(command: Command, projec
         and "; trying again in 0 s" in told.err
         and "\x1b" not in told.err
     )
+
+
+@pytest.mark.parametrize("made_by", ["conversation", "configuration"])
+def test_a_script_that_is_missing_is_told_by_who_named_the_provider(
+    made_by: str, command: Command, project: Path
+) -> None:
+    said: dict[str, Any] = {"messages": [{"role": "user", "content": "Hi."}]}
+    if made_by == "conversation":
+        said |= {"vespe": {"provider": "simulated"}}
+        who = "this conversation was made with the provider `simulated`"
+    else:
+        command("config", "set", "agent.provider", "simulated")
+        who = "your configuration (`agent.provider`) names the provider `simulated`"
+    (project / "talk.json").write_text(json.dumps(said), encoding="utf-8")
+    missing = command("agent", "run", "--resume", "talk.json")
+    assert missing.code == 2 and who in missing.err and "give --script FILE" in missing.err
+    (project / "end.json").write_text('{"turns": [{"text": "Hello."}]}', encoding="utf-8")
+    done = command("agent", "run", "--resume", "talk.json", "--script", "end.json")
+    assert (done.code, done.out.strip()) == (0, "Hello.")

@@ -207,6 +207,17 @@ class Wanted:
                 "`vespe config set agent.provider NAME`"
             )
             raise errors.UsageError("no model provider is configured", hint=hint)
+        if name == "simulated" and self.provider is self.script is None:
+            whose = (
+                "this conversation was made with"
+                if transcript.provider
+                else "your configuration (`agent.provider`) names"
+            )
+            raise errors.UsageError(
+                f"{whose} the provider `simulated`, which needs a script",
+                hint="give --script FILE with the turns that are left, or name another provider "
+                "with --provider",
+            )
         if (name == "simulated") != (self.script is not None):
             raise errors.UsageError(
                 "--script and --provider simulated can only be used together", hint=_SCRIPT
