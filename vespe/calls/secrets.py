@@ -65,6 +65,12 @@ def scoped_name(name: str, kit_id: str) -> str:
     return f"{_OWN}{kit_id.upper()}{_APART}{name}"
 
 
+def is_kits_own(variable: str, name: str) -> bool:
+    """Whether a variable is the form of the secret `name` that is one kit's alone."""
+    own, apart, plain = variable.partition(_APART)
+    return bool(apart) and own.startswith(_OWN) and plain == name
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecretValues:
     """Where the values of secrets are looked up: in an `environment`, then under `secrets` of the

@@ -56,6 +56,17 @@ class SecretNeed:
         """Return where it is looked up."""
         return SecretValues(environment=os.environ, configured=settings.configured())
 
+    @property
+    def shown(self) -> str:
+        """The name that has the value, a kit's own before the plain one; its `name` where none
+        has.
+        """
+        values = self.values()
+        return next(
+            (one for one in self.names if values.environment.get(one) or one in values.configured),
+            self.name,
+        )
+
     def source(self) -> str | None:
         """Say where its value comes from: `environment`, or the store; None for nowhere."""
         values = self.values()

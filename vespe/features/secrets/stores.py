@@ -10,7 +10,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from vespe import errors
+from vespe.calls.secrets import is_kits_own
 from vespe.cli import report
+from vespe.documents.near import join_words
 from vespe.features.secrets import keyrings, settings, sources
 from vespe.features.secrets.references import KNOWN, shown, store_of
 from vespe.features.secrets.sources import SecretRequest
@@ -22,9 +24,16 @@ STORES: Final = ("keyring", "file", "config")
 
 
 def said_of(name: str) -> JsonValue:
-    """Return what the configuration says of a secret; raises NotFound."""
+    """Return what the configuration says of a secret; raises NotFound, with the names under which a
+    kit has a value of its own.
+    """
     configured = settings.configured()
     if name not in configured:
+        if kits := sorted(one for one in configured if is_kits_own(one, name)):
+            raise errors.NotFound(
+                f"your configuration has no secret {name}",
+                hint=f"it is stored as {join_words(kits)}",
+            )
         raise errors.NotFound(
             f"your configuration has no secret {name}",
             hint=f"`vespe secret set {name}` stores one; `vespe secret list` lists them",

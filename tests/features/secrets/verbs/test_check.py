@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.ondisk import python_tool
+from tests.support.ondisk import python_tool, write_kit
 from vespe.projects import user_config
 
 
@@ -55,3 +55,23 @@ def test_what_the_tools_here_need_is_fetched_and_never_shown(
         "ONE",
         "OTHER",
     ]
+
+
+def test_a_secret_of_a_kit_has_one_name_in_every_command(
+    command: Callable[..., Any], project: Path
+) -> None:
+    write_kit(project, "shop", secrets=["SHOP_K"])
+    python_tool(project / "shop/tool-buy", "buy", "return 1", secrets=["SHOP_K"])
+    command("kit", "link", "./shop")
+    command("kit", "activate", "shop")
+    missing = command("secret", "check")
+    assert missing.code == 1 and "`vespe secret set VESPE_SHOP__SHOP_K`" in missing.out
+    user_config.set_value("secrets.VESPE_SHOP__SHOP_K", "hunter2-and-more")
+    for verb in ("list", "check"):
+        assert command("secret", verb).out.startswith("VESPE_SHOP__SHOP_K\t")
+    assert command("secret", "check", "--json").document["secrets"][0]["name"] == "SHOP_K"
+    for words in (("get", "SHOP_K"), ("remove", "SHOP_K", "--yes")):
+        said = command("secret", *words)
+        assert said.code == 3 and "it is stored as VESPE_SHOP__SHOP_K" in said.err
+    other = command("secret", "get", "SHOP")
+    assert other.code == 3 and "`vespe secret set SHOP` stores one" in other.err

@@ -29,13 +29,13 @@ def command(secret_names: tuple[str, ...], project_dir: str | None, as_json: boo
             ("NAME", "STATE", "FROM", "NEEDED BY", "MESSAGE"),
             [
                 (
-                    row["name"],
+                    need.shown,
                     row["state"],
                     row["source"] or "",
                     ", ".join(row["tools"]),
                     row["message"] or "",
                 )
-                for row in rows
+                for need, row in zip(needs, rows, strict=True)
             ],
         )
         if any(row["state"] == "missing" for row in rows):

@@ -44,8 +44,7 @@ def _rows(project_dir: str | None) -> list[JsonObject]:
             raise
         needs = []
     for need in needs:
-        # A kit's own name comes before the plain one, where it has a value.
-        name = next((one for one in need.names if os.environ.get(one) or one in rows), need.name)
+        name = need.shown
         nowhere: JsonObject = {"name": name, "store": None, "place": None, "tools": [], **_UNSAID}
         row = rows.setdefault(name, nowhere)
         row["tools"].extend(need.tools)
