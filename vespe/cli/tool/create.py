@@ -131,7 +131,7 @@ def _refuse_relative_import(
         given = f" --project {shlex.quote(project_dir)}" if project_dir else ""
         hint = (
             "add `--in-place` to run the original file: "
-            f"`vespe tool create {name} --from {shlex.quote(source)} --in-place{given}`"
+            f"`vespe tool create {name}{given} --from {shlex.quote(source)} --in-place`"
         )
     raise UsageError(
         f"a copy of {source.rpartition(':')[0]} cannot run outside its package, because it "
