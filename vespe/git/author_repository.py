@@ -342,6 +342,12 @@ class AuthorRepository:
         return f"git push --atomic {shlex.quote(remote)} {shlex.quote(branch)} {tag}"
 
 
+_NO_REPOSITORY: Final = (
+    "a release is a git tag: make a repository with `git init` in the kit's directory, and commit "
+    "its files"
+)
+
+
 @contextmanager
 def opened_repository(directory: str) -> Iterator[AuthorRepository]:
     """Open the repository of a kit that its author edits.
@@ -351,7 +357,7 @@ def opened_repository(directory: str) -> Iterator[AuthorRepository]:
     looked at, and where its own configuration names programs that git would run over files.
     """
     _require_git()
-    found = bounded.work_tree(directory)
+    found = bounded.work_tree(directory, hint=_NO_REPOSITORY)
     if new := unreviewed.left(found.top):
         raise Refused(unreviewed.sentence(new))
     found.refuse_programs()

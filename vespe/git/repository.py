@@ -275,8 +275,12 @@ class WorkTree(NamedTuple):
         )
 
 
-def work_tree(root: str, *, run: Run = run_bounded) -> WorkTree:
-    """Find the repository in whose work tree `root` is.
+NO_REPOSITORY: Final = "make one with `git init`, or use the kit file_io_without_git"
+"""What to do where a tool of a kit needs a repository."""
+
+
+def work_tree(root: str, *, run: Run = run_bounded, hint: str = NO_REPOSITORY) -> WorkTree:
+    """Find the repository in whose work tree `root` is; `hint` says what to do outside one.
 
     Raises ToolExecutionError outside one, without git, and where the repository's configuration
     says that its files are elsewhere.
@@ -288,7 +292,7 @@ def work_tree(root: str, *, run: Run = run_bounded) -> WorkTree:
         said = re.sub(r"^fatal: ", "", answer.said.partition("\n")[0])
         raise ToolExecutionError(
             f"{root} is not in the working tree of a git repository: {said}",
-            hint="make one with `git init`, or use the kit file_io_without_git",
+            hint=hint,
         )
     real = os.path.realpath(root)
     if not f"{real}/".startswith(os.path.join(lines[0], "")):

@@ -99,6 +99,7 @@ def test_what_is_no_kit_and_no_repository_is_a_sentence(
     (kit / ".git").rename(tmp_path / "git")
     none = command("kit", "release", str(kit))
     assert none.code == 1 and "is not in the working tree of a git repository" in none.err
+    assert "`git init` in the kit's directory" in none.err and "file_io" not in none.err
 
 
 def test_errors_name_the_kit_itself_and_not_the_copy_that_is_checked(
