@@ -102,3 +102,8 @@ def test_the_beginning_of_kits_names_finds_all_of_them(command: Command) -> None
             said.code == 3
             and "tip: did you mean file_io_with_git or file_io_without_git?" in said.err
         )
+
+
+def test_sizes_and_what_models_see_cannot_be_combined(command: Callable[..., Any]) -> None:
+    said = command("tool", "list", "--size", "--as-models")
+    assert said.code == 2 and "--as-models and --size cannot be combined" in said.err

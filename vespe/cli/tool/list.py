@@ -65,6 +65,8 @@ def command(
             "--as goes with --size",
             hint="`vespe export --as openai` prints the definitions themselves",
         )
+    if seen and sized:
+        raise errors.UsageError("--as-models and --size cannot be combined", hint="use one of them")
     workspace = open_workspace(project_dir)
     rows, broken = listed.listing(workspace, scope=kit_id, everything=everything)
     if kit_id is not None and not everything and not listed.is_active(workspace, kit_id):
