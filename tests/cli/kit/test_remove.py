@@ -104,6 +104,8 @@ def test_a_kit_of_one_s_own_goes_with_its_directory_which_is_named(
         and (home / "data/vespe/kits/mine").exists()
     )
     said = command("kit", "remove", "mine", "--yes", "--json")
+    assert "would be deleted" in asked.err and "would be deleted" not in said.err
+    assert f"its directory {home / 'data/vespe/kits/mine'} was deleted" in said.err
     assert said.code == 0 and said.document["removed"] == [
         {"kit_id": "mine", "path": str(home / "data/vespe/kits/mine")}
     ]

@@ -58,7 +58,7 @@ def command(
     lock = kit_lock.user_lock() if user or root is None else kit_lock.project_lock(root)
     known = kit_lock.read_lock(lock) if user or root is not None else {}
     locked, own = _sorted_out(named, known, root)
-    for path in (path for paths in own.values() for path in paths):
+    for path in (path for paths in own.values() for path in paths if not yes):
         report.say(f"{report.one_line(path)} is a kit of your own: its directory would be deleted")
     options.confirm(f"Remove {', '.join(named)}?", yes=yes, listed=bool(own))
     gone = _taken_out(named, locked, lock, root=None if user else root)
@@ -119,7 +119,7 @@ def _remove_own(own: Mapping[str, Sequence[str]], root: str | None) -> None:
     for kit_id, paths in own.items():
         for path in paths:
             removal.remove_at(path)
-            report.say(f"removed {kit_id} from {report.one_line(path)}")
+            report.say(f"removed {kit_id}: its directory {report.one_line(path)} was deleted")
         if not paths:
             report.say(f"removed {kit_id} from this project; others on this machine use it")
     if root is not None and own:
