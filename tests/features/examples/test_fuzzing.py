@@ -1,5 +1,6 @@
 """Generated arguments: each kind of failure is found, made small, and found again by its seed."""
 
+import contextlib
 import itertools
 import time
 from collections.abc import Callable
@@ -116,6 +117,28 @@ def test_the_same_seed_makes_the_same_calls() -> None:
         )
         assert turn and len(calls) >= 10
     assert seen[1][:10] == seen[2][:10]
+
+
+def test_a_shorter_run_of_a_seed_is_the_beginning_of_a_longer_one() -> None:
+    longest = 40
+
+    def run_of(most: int) -> list[JsonObject]:
+        calls: list[JsonObject] = []
+
+        def run(arguments: JsonObject) -> Outcome:
+            if len(calls) == most:
+                raise KeyboardInterrupt
+            calls.append(arguments)
+            return breaks_past(5)(arguments)
+
+        with contextlib.suppress(KeyboardInterrupt):
+            fuzz(TOOL, run, seconds=60, seed=7)
+        return calls
+
+    whole = run_of(longest)
+    assert len(whole) == longest
+    for most in (1, 7, 23):
+        assert run_of(most) == whole[:most]
 
 
 def test_each_kind_of_failure_is_found_once() -> None:

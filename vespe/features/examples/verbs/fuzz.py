@@ -33,7 +33,8 @@ from vespe.records import json_of
     "--seed",
     type=int,
     metavar="N",
-    help="Repeat a run with the same arguments; default: a new seed, which is printed.",
+    help="Make the calls of an earlier run in the same order, as far as the time allows; default: "
+    "a new seed, which is printed.",
 )
 @click.option(
     "--timeout",
@@ -101,7 +102,7 @@ def command(
         report.note(
             f"{report.count(len(found.findings), 'finding')} in "
             f"{report.count(found.calls, 'call')}, {found.seconds:.1f} s; --seed {found.seed} "
-            "repeats this run"
+            "makes the same calls in the same order, as far as the time allows"
         )
     return 1 if found.findings else 0
 
