@@ -139,7 +139,8 @@ def test_figures_in_sentences_are_those_of_the_kept_runs() -> None:
     assert (
         f"{round(whole['conversation'], -3):,} tokens at its end; in parts, it has "
         f"{round(parts['conversation'], -3):,}. All requests together send "
-        f"{whole['sent'] / 1e6:.1f} and {parts['sent'] / 1e6:.1f} million tokens"
+        f"{whole['sent'] / 1e6:.1f} million tokens with whole results and "
+        f"{parts['sent'] / 1e6:.1f} million in parts"
     ) in page("docs/agents.md")
     flows = kept("flows")
     assert flows["slipped"] == [] and (
