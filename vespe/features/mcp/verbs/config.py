@@ -72,7 +72,7 @@ def command(
     path = entry_files.path_of(client, root, named=named, scope=scope, needed=write or remove)
     if remove:
         return _remove(client, path or "", name, root=root, yes=yes, as_json=as_json)
-    extra = options_for(client, root, path, extra=extra, wanted=name)
+    extra = tuple(options_for(client, root, path, extra=extra, wanted=name))
     entry = entry_files.entry_for(client, root, path, extra=extra, absolute=absolute)
     if write:
         document = merge(client, path or "", entry, root=root, wanted=name, yes=yes)
