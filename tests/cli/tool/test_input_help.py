@@ -129,6 +129,16 @@ def test_an_input_named_like_an_option_of_the_command_is_shown_as_it_can_be_give
     assert command("tool", "run", "slow", "timeout=9", "--timeout", "9").err == ""
 
 
+def test_an_option_whose_parameter_has_another_name_is_told_too(
+    command: Command, project: Path
+) -> None:
+    schema = {"type": "object", "properties": {"project": {"type": "string"}}}
+    place = project / ".vespe/tools/tool-open"
+    python_tool(place, "open", "return project", params="project='none'", schema=schema)
+    said = command("tool", "run", "open", "--project", str(project))
+    assert said.out == "none" and "the input of open is project=VALUE" in said.err
+
+
 def test_an_input_that_takes_more_than_text_names_the_way_to_give_json(
     command: Command, project: Path
 ) -> None:

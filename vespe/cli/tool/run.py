@@ -143,9 +143,9 @@ def _tell_of_options(context: click.Context, tool: Tool, pairs: tuple[str, ...])
     """Say of each option given to the command that the tool has an input of that name."""
     given = {pair.partition("=")[0].rstrip(":") for pair in pairs}
     for option, key in arguments.options_like_inputs(context, tool).items():
-        name = option[2:].replace("-", "_")
-        is_typed = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-        if is_typed and key not in given:
+        parameter = next(one for one in context.command.params if option in one.opts)
+        source = context.get_parameter_source(str(parameter.name))
+        if source is ParameterSource.COMMANDLINE and key not in given:
             report.note(
                 f"{option} is an option of `vespe tool run`; "
                 f"the input of {tool.name} is {key}=VALUE"
