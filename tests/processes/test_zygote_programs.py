@@ -23,9 +23,8 @@ from vespe.calls.sandboxing import machine
 from vespe.processes import supervisor
 from vespe.projects.init import found_project
 
-pytestmark = pytest.mark.skipif(
-    machine().level != "namespaces", reason="this machine has no sandbox with namespaces"
-)
+LEVEL = machine().level
+pytestmark = pytest.mark.skipif(LEVEL != "namespaces", reason="no sandbox with namespaces here")
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 LEAVES = "sleep 60 & echo $! > child; setsid sh -c 'echo $$ > daemon; exec sleep 60' & "
 WAITS = "while ! [ -e go ]; do sleep 0.02; done; "

@@ -23,7 +23,7 @@ class _Command(click.Command):
             from vespe.cli.tool import field_options
 
             if key := field_options.assignment_of(error.option_name):
-                error.hint = f"`vespe tool set NAME {key}`"  # type: ignore[attr-defined]
+                error.hint = f"`vespe tool set NAME {key}`"  # type: ignore[attr-defined]  # the boundary reads it
             raise
 
 
