@@ -58,8 +58,9 @@ class Synced:
     `source` is the path of the file that was copied or read, as its author knows it. `renewed` says
     that the files are what Vespe writes better today than when it made the tool. `gone` says
     that this is no longer there, and `conflict` that it and the tool's copy have both changed;
-    nothing is taken over then. `docstring` is what the function's docstring says where the
-    description is its author's own and so stays; "" elsewhere.
+    nothing is taken over then. `edited` says that only the copy has changed. `docstring` is what
+    the function's docstring says where the description is its author's own and so stays; ""
+    elsewhere.
     """
 
     tool: Tool
@@ -69,6 +70,7 @@ class Synced:
     renewed: bool = False
     gone: bool = False
     conflict: bool = False
+    edited: bool = False
     docstring: str = ""
 
     @property
@@ -130,6 +132,7 @@ def _synced(tool: Tool, source: str | None) -> Synced:
         source=compared.path,
         gone=compared.change == "gone",
         conflict=compared.change == "both",
+        edited=compared.change == "copy",
     )
 
 

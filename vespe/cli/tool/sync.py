@@ -70,8 +70,9 @@ def command(
         if one.docstring and (one in changed or name is not None):
             report.note(_kept_description(one, kit))
     if source is None:
-        for edited in filter(None, (_edited_copy(one, kit) for one in found)):
-            report.note(edited)
+        for one in found:
+            if one.edited:
+                report.note(_edited_copy(one, kit))
     if as_json:
         report.emit_json({"tools": [_document(one) for one in changed]})
     elif not changed and not apart:
@@ -140,10 +141,7 @@ def _apart(one: Synced, kit: str | None) -> str:
 
 
 def _edited_copy(one: Synced, kit: str | None) -> str:
-    """Say that a tool's copy was edited, so that it runs other code than its source; "" if not."""
-    compared = origins.compared(one.tool)
-    if compared is None or compared.change != "copy":
-        return ""
+    """Say that a tool's copy was edited, so that it runs other code than its source."""
     return (
         f"the copy in {one.tool.directory} was edited, so {one.tool.name} does not run the code "
         f"in {one.source}. {_overwriting(one, kit)}"
